@@ -23,7 +23,7 @@ import { makeTables } from './schedule/testing/tables.ts';
 
 /** An engine whose stores have the tables that triggers need. */
 class SmallEngine implements Pick<Engine, 'open' | 'atRest' | 'cluster'> {
-  readonly cluster = embeddedCluster;
+  cluster: Engine['cluster'] = embeddedCluster;
   readonly #directory: string;
   readonly #pool: ReaderPool;
   readonly log: string[] = [];
@@ -107,6 +107,28 @@ test('after a start a system at rest is not opened', async () => {
   begin({ triggers, runDue }).start();
   await until(() => engine.log.includes('close two'));
   assert.deepEqual([asked, engine.log], [['two'], ['open two', 'close two']]);
+});
+
+test('what a process leaves that ends within the first two seconds after a start is found', async () => {
+  engine.resting.add('one').add('two').add('three');
+  let others = ['other'];
+  let asked = 0;
+  engine.cluster = {
+    ...embeddedCluster,
+    async processes() {
+      asked++;
+      return new Set(others);
+    },
+  };
+  try {
+    begin({ triggers }).start();
+    await until(() => asked === 1, 1_000);
+    others = [];
+    engine.resting.delete('two');
+    await until(() => engine.log.includes('open two'));
+  } finally {
+    engine.cluster = embeddedCluster;
+  }
 });
 
 test('after a start all other systems are looked through; those with nothing to do are closed again', async () => {

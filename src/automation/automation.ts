@@ -122,6 +122,8 @@ export class Automation implements WriteListener {
   start(): void {
     this.#timer ??= setInterval(() => this.#poll(), POLL_INTERVAL_MS).unref();
     this.#clock.start();
+    // At once: a process that ends before the first poll would not be missed, and what it left would not be found.
+    this.#processes.alive(this.#systems).catch(() => {});
     this.#sweep.begin(visitFailed);
   }
 
