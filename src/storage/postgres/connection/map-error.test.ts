@@ -19,7 +19,7 @@ import {
   passingFaultOf,
   StatementFailed,
 } from './map-error.ts';
-import { markLostNode, NodeUnanswered } from './node-errors.ts';
+import { markLostNode, NodeUnanswered, restoreCode } from './node-errors.ts';
 import { isOutOfRange, isTooLarge, isValueError, violatedColumn, violatedConstraint } from './value-errors.ts';
 
 const kinds = {
@@ -209,6 +209,22 @@ test('a node that a coordinator has lost is a fault of its own, and the session 
     assert.equal(lostNodeOf(markLostNode(other)), undefined);
   assert.equal(lostNodeOf(new NotSent(new NodeUnanswered('a:1'))), 'a:1');
   assert.equal(lostNodeOf(undefined), undefined);
+});
+
+test('an error of COPY to a node has its SQLSTATE again', () => {
+  for (const [text, code] of [
+    ['duplicate key value violates unique constraint "u~t_A_102580"', '23505'],
+    ['null value in column "objectId" of relation "t_A_102591" violates not-null constraint', '23502'],
+    ['index row size 2816 exceeds btree version 4 maximum 2704 for index "f~t_A_1"', '54000'],
+    ['something else', 'XX000'],
+  ] as const) {
+    const cause = error('XX000', text, { routine: 'ReportCopyError' });
+    restoreCode(cause);
+    assert.equal((cause as { code?: string }).code, code);
+    const other = error('XX000', text);
+    restoreCode(other);
+    assert.equal((other as { code?: string }).code, 'XX000');
+  }
 });
 
 test('the end of its time is a timeout for a read alone', () => {

@@ -29,12 +29,34 @@ export class NodeUnanswered extends Error {
   }
 }
 
+/**
+ * SQLSTATEs of errors of a node that a coordinator reports as internal ones (XX000): it sends rows of INSERT … SELECT by COPY, and passes on only the
+ * text of its error.
+ */
+const COPY_ERRORS: readonly (readonly [RegExp, string])[] = [
+  [/^duplicate key value violates unique constraint/, '23505'],
+  [/violates not-null constraint$/, '23502'],
+  [/^index row (?:size|requires)/, '54000'],
+  [/^row is too big/, '54000'],
+  [/^invalid byte sequence for encoding/, '22021'],
+  [/ is out of range/, '22003'],
+];
+
 interface ServerError {
   readonly severity?: unknown;
-  readonly code?: unknown;
+  code?: unknown;
+  readonly routine?: unknown;
   readonly message?: unknown;
   readonly where?: unknown;
   lostNode?: string;
+}
+
+/** Gives an error of COPY to a node, as a coordinator reports it, its SQLSTATE again. */
+export function restoreCode(error: Error): void {
+  const { code, routine, message } = error as ServerError;
+  if (code !== 'XX000' || routine !== 'ReportCopyError') return;
+  const [, restored] = COPY_ERRORS.find(([text]) => text.test(String(message))) ?? [];
+  if (restored !== undefined) (error as ServerError).code = restored;
 }
 
 /** Marks an error of a coordinator by which it reports that it could not reach a node, or lost it. Returns the same error. */

@@ -4,7 +4,7 @@ import { unsentBytes } from '../../../kernel/socket-handle.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import { isConnectionError, isRetyped, isStatementError, isStatementForgotten, NotSent, OutdatedStatement } from './map-error.ts';
 import { watchMessages } from './message-size.ts';
-import { markLostNode, NodeUnanswered } from './node-errors.ts';
+import { markLostNode, NodeUnanswered, restoreCode } from './node-errors.ts';
 import { type Prepared, PreparedStatements, type RecentTexts } from './prepared-statements.ts';
 import { type Answer, Deallocation, forgetStatement, Request, type RowOptions, serverProcessOf } from './request.ts';
 
@@ -169,7 +169,7 @@ export class PipelinedConnection {
             reject(serviceError('resultTooLarge'));
             return;
           }
-          if (this.isCoordinator) markLostNode(reason);
+          if (this.isCoordinator) restoreCode(markLostNode(reason));
           const cause = this.#lost instanceof NodeUnanswered ? this.#lost : reason;
           const error = prepared?.isProven && isRetyped(cause) ? new OutdatedStatement(cause) : cause;
           if (prepared && isStatementForgotten(error)) this.#prepared?.drop(text, prepared);
