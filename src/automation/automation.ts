@@ -122,7 +122,7 @@ export class Automation implements WriteListener {
   start(): void {
     this.#timer ??= setInterval(() => this.#poll(), POLL_INTERVAL_MS).unref();
     this.#clock.start();
-    // At once: a process that ends before the first poll would not be missed, and what it left would not be found.
+    // At once, so that a process which ends before the first poll is missed.
     this.#processes.alive(this.#systems).catch(() => {});
     this.#sweep.begin(visitFailed);
   }
@@ -226,7 +226,6 @@ export class Automation implements WriteListener {
 
   /** Looks for work that other processes queued or left behind. Holds only systems that may have news, so that the others can be closed. */
   async #pollOpenSystems(): Promise<void> {
-    // A failure of one of these must not prevent the other.
     for (const look of [() => this.#followSystems(), () => this.#processes.alive(this.#systems)])
       await look().catch((error) => this.#report(error, 'the systems and processes could not be looked at'));
     for (const system of this.#systems.opened()) {
