@@ -190,9 +190,6 @@ function isInDataDir(path: string): boolean {
   return [relative(dataDir, path), relative(path, dataDir)].some((way) => !way.startsWith('..') && !isAbsolute(way));
 }
 
-/** Databases append further lines to the messages of some faults. */
-const firstLine = ({ message }: Error): string => message.split('\n', 1)[0] ?? '';
-
 /**
  * Runs the program. Reference: commands.md#exit-codes.
  * @param args command line arguments
@@ -202,15 +199,14 @@ export async function run(args: readonly string[]): Promise<number> {
   try {
     return await runProgram(args, actions, print);
   } catch (thrown) {
-    // For a passing fault, the message of its cause is more specific.
-    const error = isUnavailable(thrown) && thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-    const isPlain =
-      isUnavailable(thrown) || error instanceof OperatorError || error instanceof ServiceError || isSystemError(error);
-    console.error(
-      isPlain
-        ? `record-service: ${isUnavailable(thrown) ? firstLine(error as Error) : (error as Error).message}${hintFor(error)}`
-        : error,
-    );
+    const isFault = isUnavailable(thrown);
+    // For a passing fault, the message of its cause is more specific. Databases append further lines to some.
+    const error = isFault && thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+    const isPlain = isFault || error instanceof OperatorError || error instanceof ServiceError || isSystemError(error);
+    if (isPlain) {
+      const { message } = error as Error;
+      console.error(`record-service: ${isFault ? message.split('\n', 1)[0] : message}${hintFor(error)}`);
+    } else console.error(error);
     return 1;
   }
 }

@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { provision } from '../../../../systems/provision.ts';
 import { addressesOf } from '../../../sql/testing/addresses.ts';
-import { testConditions } from '../../../sql/testing/condition-cases.ts';
-import { testEvery } from '../../../sql/testing/every-cases.ts';
-import { testFiles } from '../../../sql/testing/file-cases.ts';
-import { testMissing } from '../../../sql/testing/missing-cases.ts';
-import { testNotes } from '../../../sql/testing/note-cases.ts';
-import { testContents } from '../../../sql/testing/raw-access-cases.ts';
-import { testSnapshots } from '../../../sql/testing/snapshot-cases.ts';
+import { testPort } from '../../../sql/testing/port-cases.ts';
 import { openAnyway } from '../../../testing/open.ts';
 import { takeLease } from '../../cluster/leases.ts';
 import { connectDatabase } from '../../connection/connect-database.ts';
@@ -33,13 +27,7 @@ describe('the port: PostgreSQL, for a Citus cluster', async () => {
     await engine.close();
     await database.drop();
   });
-  await testFiles(store);
-  await testMissing(store);
-  await testNotes(store);
-  await testSnapshots(store);
-  await testContents(store);
-  await testEvery(store);
-  await testConditions(store);
+  await testPort(engine, store);
 
   test('a new system gets its first tables, and a periodic job is due once', async () => {
     const system = await openAnyway(engine, 'new');
