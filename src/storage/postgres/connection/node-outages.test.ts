@@ -125,6 +125,11 @@ test('a node that was removed from the cluster is waited for no longer', async (
   outages.close();
 });
 
+test('work of no system reads no locations', () => {
+  const outages = new NodeOutages({ isCoordinator: true, conditions: undefined, query: () => assert.fail('no query is sent') });
+  assert.equal(outages.nodeOf(''), undefined);
+});
+
 test('on other servers nothing is tracked', async () => {
   const outages = new NodeOutages({
     isCoordinator: false,

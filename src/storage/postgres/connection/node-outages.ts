@@ -45,9 +45,9 @@ export class NodeOutages {
     this.#settings = settings;
   }
 
-  /** Returns the node where a system lies; `undefined` if it lies on none, or that is not known yet. */
+  /** Returns the node where a system lies; `undefined` if it lies on none, or that is not known yet. @param system '' for work of no system */
   nodeOf(system: string): string | undefined {
-    if (!this.#settings.isCoordinator) return undefined;
+    if (!this.#settings.isCoordinator || system === '') return undefined;
     const node = this.#locations.bySchema.get(system);
     if (node === undefined) void this.#locate(LOCATE_UNKNOWN_MS);
     return node;
