@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyChange, applyChanges, emptySchema, type SchemaChange, stepsOf } from './change.ts';
+import { tableOf } from './model.ts';
 import { isSameSchema } from './replay.ts';
 
 const add = (className: string, name: string): SchemaChange => ({ kind: 'addField', className, name, type: 'String' });
@@ -30,4 +31,26 @@ test('fields that one table gets or loses one after the other are one step; the 
 test('all changes together make what they make one by one', () => {
   const changes = [...tables, add('A', 'a'), add('A', 'A'), add('B', 'b'), drop('A', 'a'), drop('B', 'b'), add('A', 'a')];
   assert.ok(isSameSchema(applyChanges(emptySchema, changes), changes.reduce(applyChange, emptySchema)));
+});
+
+test('unique indexes follow their fields, and options stay with a renamed one', () => {
+  const schema = applyChanges(emptySchema, [
+    ...tables,
+    { ...add('A', 'a'), required: true, defaultValue: 'x' } as SchemaChange,
+    add('A', 'b'),
+    { kind: 'setUniqueIndex', className: 'A', index: { name: 'one', fields: ['a'], as: 'phone' } },
+    { kind: 'setUniqueIndex', className: 'A', index: { name: 'both', fields: ['b', 'a'] } },
+    { kind: 'renameField', className: 'A', name: 'a', to: 'c' },
+  ]);
+  const { fields, uniqueIndexes } = tableOf(schema, 'A');
+  assert.deepEqual(fields.get('c'), { name: 'c', type: 'String', column: 'a', required: true, defaultValue: 'x' });
+  assert.deepEqual(
+    [...uniqueIndexes.values()],
+    [
+      { name: 'one', fields: ['c'], as: 'phone' },
+      { name: 'both', fields: ['b', 'c'] },
+    ],
+  );
+  const without = applyChange(schema, drop('A', 'b'));
+  assert.deepEqual([...tableOf(without, 'A').uniqueIndexes.keys()], ['one']);
 });

@@ -3,41 +3,50 @@ import { defaultFields, newTable } from './defaults.ts';
 import {
   type ClassLevelPermissions,
   type Field,
+  type FieldOptions,
   type FieldType,
+  fieldOf,
+  optionsOf,
   type Reference,
   type Schema,
   type TableIndex,
   type TableSchema,
   type TimelineSettings,
   tableOf,
+  type UniqueIndex,
 } from './model.ts';
 import { fillingIndex } from './search-index.ts';
 import { isGuarding } from './system-tables.ts';
 
 /** A field to add. */
-export type NewField = Pick<Field, 'name' | 'type' | 'targetClass'>;
+export type NewField = Pick<Field, 'name' | 'type' | 'targetClass' | keyof FieldOptions>;
 
 /** A schema change that a writer requests. `applyChanges` applies changes in memory, engines in SQL, step by step (`stepsOf`). */
 export type SchemaChange =
   /** `fields`: beside the default ones; a table with its fields is created by one statement. */
   | { readonly kind: 'createTable'; readonly className: string; readonly fields?: readonly NewField[] }
   | { readonly kind: 'dropTable'; readonly className: string }
-  | {
+  | ({
       readonly kind: 'addField';
       readonly className: string;
       readonly name: string;
       readonly type: FieldType;
       readonly targetClass?: string;
-    }
+    } & FieldOptions)
   | { readonly kind: 'dropField'; readonly className: string; readonly name: string }
   /** Keeps the column, and what permissions say of the name. */
   | { readonly kind: 'renameField'; readonly className: string; readonly name: string; readonly to: string }
+  /** Replaces all options of a field. Engines refuse a requirement that records do not meet. */
+  | { readonly kind: 'setFieldOptions'; readonly className: string; readonly name: string; readonly options: FieldOptions }
   | { readonly kind: 'setPermissions'; readonly className: string; readonly permissions: ClassLevelPermissions }
   | { readonly kind: 'setTimeline'; readonly className: string; readonly timeline: TimelineSettings | null }
   /** Logs will hold values of its records (`TableSchema.isCopied`). */
   | { readonly kind: 'setCopied'; readonly className: string }
   | { readonly kind: 'setIndex'; readonly className: string; readonly index: TableIndex }
   | { readonly kind: 'dropIndex'; readonly className: string; readonly name: string }
+  /** A new index; engines refuse one that records contradict. */
+  | { readonly kind: 'setUniqueIndex'; readonly className: string; readonly index: UniqueIndex }
+  | { readonly kind: 'dropUniqueIndex'; readonly className: string; readonly name: string }
   /** The search index, which was being filled, now holds all records. */
   | { readonly kind: 'completeSearchIndex'; readonly className: string }
   | { readonly kind: 'setTextIndex'; readonly className: string; readonly fields: readonly string[] }
@@ -132,7 +141,13 @@ export function createdTable({ tables }: Schema, className: string): TableSchema
   return newTable(className, freeName(`t_${className}`, sqlNamesOf(tables)));
 }
 
-const removals: ReadonlySet<SchemaStep['kind']> = new Set(['dropTable', 'dropFields', 'renameField', 'setTextIndex']);
+const removals: ReadonlySet<SchemaStep['kind']> = new Set([
+  'dropTable',
+  'dropFields',
+  'renameField',
+  'setTextIndex',
+  'dropUniqueIndex',
+]);
 
 /** Whether a step removes something that a planned read may use. */
 export function takesAway({ kind }: SchemaStep): boolean {
@@ -152,10 +167,17 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
       const dropped = new Set(change.names);
       const fields = new Map([...table.fields].filter(([name]) => !dropped.has(name)));
       const indexes = new Map([...table.indexes].filter(([, { keys }]) => !keys.some(([name]) => dropped.has(name))));
-      return { ...table, fields, indexes, textIndex: table.textIndex.filter((name) => !dropped.has(name)) };
+      const uniqueIndexes = new Map(
+        [...table.uniqueIndexes].filter(([, index]) => !index.fields.some((name) => dropped.has(name))),
+      );
+      return { ...table, fields, indexes, uniqueIndexes, textIndex: table.textIndex.filter((name) => !dropped.has(name)) };
     }
     case 'renameField':
       return renameField(table, change.name, change.to);
+    case 'setFieldOptions': {
+      const { required: _, defaultValue: __, ...field } = fieldOf(table, change.name);
+      return { ...table, fields: new Map(table.fields).set(change.name, { ...field, ...optionsOf(change.options) }) };
+    }
     case 'setPermissions':
       return { ...table, permissions: change.permissions };
     case 'setTimeline': {
@@ -170,6 +192,13 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
       const indexes = new Map(table.indexes);
       indexes.delete(change.name);
       return { ...table, indexes };
+    }
+    case 'setUniqueIndex':
+      return { ...table, uniqueIndexes: new Map(table.uniqueIndexes).set(change.index.name, change.index) };
+    case 'dropUniqueIndex': {
+      const uniqueIndexes = new Map(table.uniqueIndexes);
+      uniqueIndexes.delete(change.name);
+      return { ...table, uniqueIndexes };
     }
     case 'completeSearchIndex': {
       const index = fillingIndex(table);
@@ -193,6 +222,9 @@ function renameField(table: TableSchema, name: string, to: string): TableSchema 
         name,
         { ...index, keys: index.keys.map(([field, direction]) => [renamed(field), direction] as const) },
       ]),
+    ),
+    uniqueIndexes: new Map(
+      Array.from(table.uniqueIndexes, ([name, index]) => [name, { ...index, fields: index.fields.map(renamed) }]),
     ),
     textIndex: table.textIndex.map(renamed),
   };
@@ -218,7 +250,7 @@ export class TableGrowth {
   }
 
   /** @throws Error if the field exists, which is a bug */
-  add({ name, type, targetClass }: NewField): Field {
+  add({ name, type, targetClass, ...options }: NewField): Field {
     const { className, sqlName } = this.table;
     if (this.#fields.has(name)) throw new Error(`field ${className}.${name} exists`);
     // Based on the SQL name, which differs for tables whose names differ by case: `t_Team` has join tables `j_Team~…`.
@@ -228,6 +260,7 @@ export class TableGrowth {
       type,
       column: freeName(wanted, this.#taken),
       ...(targetClass === undefined ? {} : { targetClass }),
+      ...optionsOf(options),
     };
     this.#taken.add(field.column.toLowerCase());
     this.#fields.set(name, field);

@@ -17,5 +17,13 @@ export const defaultFields: ReadonlyMap<string, Field> = new Map([
 
 /** Returns a table with default fields and empty permissions, as a first write creates it (records.md#new-fields-and-tables). */
 export function newTable(className: string, sqlName: string): TableSchema {
-  return { className, sqlName, fields: defaultFields, permissions: {}, indexes: new Map(), textIndex: [] };
+  return {
+    className,
+    sqlName,
+    fields: defaultFields,
+    permissions: {},
+    indexes: new Map(),
+    uniqueIndexes: new Map(),
+    textIndex: [],
+  };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../kernel/json.ts';
-import { type ClassLevelPermissions, type Field, type Grants, rootOf, type TableSchema } from './model.ts';
+import { type ClassLevelPermissions, type Field, type Grants, optionsOf, rootOf, type TableSchema } from './model.ts';
 import { describedActions } from './permissions.ts';
 import { clientIndexes } from './search-index.ts';
 import { isDescribed } from './system-tables.ts';
@@ -40,6 +40,9 @@ export function describeTable(
   };
   const indexes = clientIndexes(table).filter(({ keys }) => keys.every(([field]) => isVisible(field)));
   if (indexes.length > 0) record.indexes = Object.fromEntries(indexes.map(({ name, keys }) => [name, Object.fromEntries(keys)]));
+  const unique = [...table.uniqueIndexes.values()].filter(({ fields }) => fields.every(isVisible));
+  if (unique.length > 0)
+    record.uniqueIndexes = Object.fromEntries(unique.map(({ name, fields, as }) => [name, { fields, ...(as && { as }) }]));
   if (table.timeline) {
     const { displayFields, index } = table.timeline;
     record.timeline = { displayFields: visibleKeys(displayFields, isVisible), index: visibleKeys(index, isVisible) };
@@ -50,6 +53,7 @@ export function describeTable(
 function describeField(field: Field, labels: FieldLabels): JsonObject {
   const described: JsonObject = { type: field.type };
   if (field.targetClass !== undefined) described.targetClass = field.targetClass;
+  Object.assign(described, optionsOf(field));
   const label = labels.get(field.name);
   if (label !== undefined) described.dictionary = label;
   return described;

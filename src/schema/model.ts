@@ -1,4 +1,5 @@
 import { fail } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 
 /** The wire types, as the schema endpoints spell them. Reference: types.md#wire-types. */
@@ -21,8 +22,16 @@ export type FieldType = (typeof fieldTypes)[number];
 /** Whether values of a type are Files. */
 export const isFileType = (type: FieldType): type is 'File' | 'PrivateFile' => type === 'File' || type === 'PrivateFile';
 
+/** What a table requires of a field's values beside their type. Reference: schemas.md#required-fields-and-defaults. */
+export interface FieldOptions {
+  /** Every record must have a value: neither `null` nor the empty text. */
+  readonly required?: true;
+  /** The value of created records that leave the field out, as on the wire. Never `null`. */
+  readonly defaultValue?: JsonValue;
+}
+
 /** A field of a table. Immutable. */
-export interface Field {
+export interface Field extends FieldOptions {
   readonly name: string;
   readonly type: FieldType;
   /** Pointer and Relation only. */
@@ -62,6 +71,19 @@ export interface TableIndex {
   readonly isFilling?: true;
 }
 
+/** How a unique index compares texts: byte by byte, regardless of case, or as phone numbers (`phoneKey`). */
+export const uniqueForms = ['text', 'nocase', 'phone'] as const;
+export type UniqueForm = (typeof uniqueForms)[number];
+
+/** An index under which no two records may have equal values. Reference: schemas.md#unique-indexes. */
+export interface UniqueIndex {
+  readonly name: string;
+  /** Records are compared by the combination of these. A record that lacks a value of one contradicts no other. */
+  readonly fields: readonly string[];
+  /** Left out: `text`. */
+  readonly as?: Exclude<UniqueForm, 'text'>;
+}
+
 /** Whether an index is the service's own: no name that a client may choose begins with `~`. */
 export const isOwnIndex = (name: string): boolean => name.startsWith('~');
 
@@ -83,6 +105,7 @@ export interface TableSchema {
   /** Logs may have values of its records (adr/0016): its timeline is or was on, or a trigger copied from them. Never reset. */
   readonly isCopied?: true;
   readonly indexes: ReadonlyMap<string, TableIndex>;
+  readonly uniqueIndexes: ReadonlyMap<string, UniqueIndex>;
   /** Names of the fields that `$text` searches; empty if there is no text index. */
   readonly textIndex: readonly string[];
 }
@@ -102,6 +125,14 @@ export interface Schema {
   /** Pointer and Relation fields by target class. */
   readonly referencesTo: ReadonlyMap<string, readonly Reference[]>;
 }
+
+/** Returns the options of a field alone. */
+export function optionsOf({ required, defaultValue }: FieldOptions): FieldOptions {
+  return { ...(required && { required }), ...(defaultValue !== undefined && { defaultValue }) };
+}
+
+/** Whether a field has options. */
+export const hasOptions = ({ required, defaultValue }: FieldOptions): boolean => required === true || defaultValue !== undefined;
 
 /** Returns `Pointer<Accounts>`, `String`, …: the spelling in messages of code 111. */
 export function typeText(type: string, targetClass?: string): string {

@@ -18,6 +18,9 @@ const history: SchemaChange[] = [
   { kind: 'addField', className: 'team', name: 'gone', type: 'Date' },
   { kind: 'setIndex', className: 'Team', index: { name: 'z', keys: [['Name', -1]] } },
   { kind: 'setIndex', className: 'Team', index: { name: 'a', keys: [['name', 1]] } },
+  { kind: 'setFieldOptions', className: 'Team', name: 'Name', options: { required: true, defaultValue: 0 } },
+  { kind: 'setUniqueIndex', className: 'Team', index: { name: 'a', fields: ['name', 'Name'] } },
+  { kind: 'setUniqueIndex', className: 'Team', index: { name: 'b', fields: ['name'], as: 'nocase' } },
   { kind: 'setTextIndex', className: 'team', fields: ['text'] },
   { kind: 'setTemplateVersion', version: 3 },
 ];
@@ -46,6 +49,10 @@ const differences: readonly SchemaChange[] = [
   { kind: 'addField', className: 'Team', name: 'more', type: 'Array' },
   { kind: 'setIndex', className: 'Team', index: { name: 'a', keys: [['name', -1]] } },
   { kind: 'dropIndex', className: 'Team', name: 'z' },
+  { kind: 'setFieldOptions', className: 'Team', name: 'Name', options: { required: true } },
+  { kind: 'setFieldOptions', className: 'Team', name: 'Name', options: { required: true, defaultValue: '0' } },
+  { kind: 'setUniqueIndex', className: 'Team', index: { name: 'b', fields: ['name'], as: 'phone' } },
+  { kind: 'dropUniqueIndex', className: 'Team', name: 'a' },
   { kind: 'setTextIndex', className: 'team', fields: [] },
   {
     kind: 'setPermissions',

@@ -11,13 +11,14 @@ function table(more: Partial<TableSchema> = {}, ...fields: Field[]): TableSchema
     fields: new Map([{ name: 'a', type: 'String', column: 'a' } as Field, ...fields].map((field) => [field.name, field])),
     permissions: { find: { '*': true } },
     indexes: new Map([['i', { name: 'i', keys: [['a', 1]] }]]),
+    uniqueIndexes: new Map([['u', { name: 'u', fields: ['a'] }]]),
     textIndex: ['a'],
     ...more,
   };
 }
 
-const partsOf = ({ fields, permissions, indexes, textIndex, timeline }: TableSchema) => [
-  ...[fields, permissions, indexes, textIndex, timeline],
+const partsOf = ({ fields, permissions, indexes, uniqueIndexes, textIndex, timeline }: TableSchema) => [
+  ...[fields, permissions, indexes, uniqueIndexes, textIndex, timeline],
 ];
 
 test('equal parts of two systems are one object, and their tables are two', () => {
@@ -34,6 +35,9 @@ test('what differs in any way is not shared', () => {
     table({}, { name: 'b', type: 'Pointer', column: 'b', targetClass: 'T' }),
     table({}, { name: 'b', type: 'Pointer', column: 'b', targetClass: 'U' }),
     table({ fields: new Map([['a', { name: 'a', type: 'String', column: 'a~2' }]]) }),
+    table({}, { name: 'b', type: 'String', column: 'b', required: true }),
+    table({}, { name: 'b', type: 'String', column: 'b', defaultValue: '' }),
+    table({ uniqueIndexes: new Map([['u', { name: 'u', fields: ['a'], as: 'nocase' }]]) }),
     table({ permissions: { find: {} } }),
     table({ permissions: {} }),
     table({ indexes: new Map([['i', { name: 'i', keys: [['a', -1]] }]]) }),

@@ -11,12 +11,13 @@ const parts = new LRUCache<string, object>({ max: MAX_PARTS });
  * schema instead of 450. The table itself stays an object of its own system, because caches are keyed by it.
  */
 export function withSharedParts(table: TableSchema): TableSchema {
-  const { fields, permissions, indexes, textIndex, timeline } = table;
+  const { fields, permissions, indexes, uniqueIndexes, textIndex, timeline } = table;
   return {
     ...table,
     fields: shared('fields', fields, [...fields.values()]),
     permissions: shared('permissions', permissions),
     indexes: shared('indexes', indexes, [...indexes.values()]),
+    uniqueIndexes: shared('uniqueIndexes', uniqueIndexes, [...uniqueIndexes.values()]),
     textIndex: shared('textIndex', textIndex),
     ...(timeline && { timeline: shared('timeline', timeline) }),
   };

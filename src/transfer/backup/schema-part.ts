@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { applyChanges, emptySchema, type SchemaChange } from '../../schema/change.ts';
-import { type FieldType, fieldTypes, type Schema, type TableSchema } from '../../schema/model.ts';
+import { type FieldType, fieldTypes, optionsOf, type Schema, type TableSchema, uniqueForms } from '../../schema/model.ts';
 import { SCHEMA_NAME } from './manifest.ts';
 
 /** Names of tables and fields, including those of the service. They are always quoted in SQL. */
@@ -10,7 +10,13 @@ const grants = z.record(z.string(), z.union([z.boolean(), z.array(z.string())]))
 const action = grants.optional();
 
 const field = z
-  .object({ name, type: z.enum(fieldTypes), targetClass: name.optional() })
+  .object({
+    name,
+    type: z.enum(fieldTypes),
+    targetClass: name.optional(),
+    required: z.literal(true).optional(),
+    defaultValue: z.json().optional(),
+  })
   .refine(({ type, targetClass }) => (type === 'Pointer' || type === 'Relation') === (targetClass !== undefined));
 
 const permissions = z.object({
@@ -39,6 +45,15 @@ const change = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('setCopied'), className: name }),
   z.object({ kind: z.literal('setIndex'), className: name, index: z.object({ name: z.string().min(1).max(200), keys }) }),
+  z.object({
+    kind: z.literal('setUniqueIndex'),
+    className: name,
+    index: z.object({
+      name: z.string().min(1).max(200),
+      fields: z.array(name).min(1),
+      as: z.enum(uniqueForms).exclude(['text']).optional(),
+    }),
+  }),
   z.object({ kind: z.literal('setTextIndex'), className: name, fields: z.array(name) }),
   z.object({ kind: z.literal('setTemplateVersion'), version: z.int().nonnegative() }),
 ]);
@@ -51,10 +66,11 @@ export function schemaText(changes: readonly SchemaChange[]): string {
 /** Drops column names, which are specific to an engine. */
 function withoutColumns(one: SchemaChange): SchemaChange {
   if (one.kind !== 'createTable') return one;
-  const fields = (one.fields ?? []).map(({ name: fieldName, type, targetClass }) => ({
+  const fields = (one.fields ?? []).map(({ name: fieldName, type, targetClass, ...options }) => ({
     name: fieldName,
     type,
     ...(targetClass !== undefined && { targetClass }),
+    ...optionsOf(options),
   }));
   return { ...one, fields };
 }
@@ -81,8 +97,11 @@ export function readSchema(text: string): SchemaPart {
 const texts: ReadonlySet<FieldType | undefined> = new Set(['String', 'HTML/XML'] as const);
 
 /** Checks that indexed fields exist and can be indexed. @throws Error */
-function checkIndexes({ className, fields, indexes, textIndex }: TableSchema): void {
-  const indexed = [...indexes.values()].flatMap((index) => index.keys.map(([key]) => key));
+function checkIndexes({ className, fields, indexes, uniqueIndexes, textIndex }: TableSchema): void {
+  const indexed = [
+    ...[...indexes.values()].flatMap((index) => index.keys.map(([key]) => key)),
+    ...[...uniqueIndexes.values()].flatMap((index) => index.fields),
+  ];
   for (const key of [...indexed, ...textIndex]) {
     const type = fields.get(key)?.type;
     if (type === undefined || type === 'Relation') throw new Error(`an index of ${className} has no field ${key}`);
@@ -92,7 +111,7 @@ function checkIndexes({ className, fields, indexes, textIndex }: TableSchema): v
 }
 
 /** Indexes are cheaper to build when the rows are present. */
-const isLate = ({ kind }: SchemaChange): boolean => kind === 'setIndex' || kind === 'setTextIndex';
+const isLate = ({ kind }: SchemaChange): boolean => kind === 'setIndex' || kind === 'setUniqueIndex' || kind === 'setTextIndex';
 
 /** Splits changes into those before and after adding rows. */
 export function inTwoSteps(changes: readonly SchemaChange[]): { before: SchemaChange[]; after: SchemaChange[] } {

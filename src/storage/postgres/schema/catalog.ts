@@ -1,5 +1,16 @@
 import { emptySchema, type SchemaChange, schemaOf } from '../../../schema/change.ts';
-import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
+import {
+  type Field,
+  type FieldOptions,
+  fieldOf,
+  hasOptions,
+  optionsOf,
+  type Schema,
+  type TableIndex,
+  type TableSchema,
+  tableOf,
+  type UniqueIndex,
+} from '../../../schema/model.ts';
 import { withSharedParts } from '../../../schema/shared-parts.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Row } from '../connection/database.ts';
@@ -55,17 +66,26 @@ export function catalogStatements(schemaName: string): Statement[] {
 
 /** Reads the whole catalogue in one snapshot, as one row for `catalogFrom`. */
 export function loadStatement(schemaName: string): Statement {
-  const tables = `SELECT json_agg(json_build_array("className", "sqlName", permissions, timeline, indexes, "textIndex", "isCopied") ORDER BY position)
+  const tables = `SELECT json_agg(json_build_array("className", "sqlName", permissions, timeline, indexes, "textIndex", "isCopied", "uniqueIndexes") ORDER BY position)
     FROM ${own(schemaName, 'rds_tables')}`;
-  const fields = `SELECT json_agg(json_build_array("className", name, type, "targetClass", "columnName") ORDER BY "className", position)
+  const fields = `SELECT json_agg(json_build_array("className", name, type, "targetClass", "columnName", options) ORDER BY "className", position)
     FROM ${own(schemaName, 'rds_fields')}`;
   const migration = `SELECT max(number) FROM ${own(schemaName, 'rds_migrations')}`;
   const text = `SELECT changes, "templateVersion", (${migration}), (${tables}), (${fields}) FROM ${catalogTable(schemaName)}`;
   return { text, params: [] };
 }
 
-type StoredTable = [string, string, TableSchema['permissions'], TableSchema['timeline'] | null, TableIndex[], string[], boolean];
-type StoredField = [string, string, Field['type'], string | null, string];
+type StoredTable = [
+  string,
+  string,
+  TableSchema['permissions'],
+  TableSchema['timeline'] | null,
+  TableIndex[],
+  string[],
+  boolean,
+  UniqueIndex[],
+];
+type StoredField = [string, string, Field['type'], string | null, string, FieldOptions | null];
 
 /** Adds a flag of tables that the first versions of the catalogue lack. */
 export function copiedStatements(schemaName: string): Statement[] {
@@ -73,6 +93,14 @@ export function copiedStatements(schemaName: string): Statement[] {
   return [
     `ALTER TABLE ${tables} ADD COLUMN "isCopied" boolean NOT NULL DEFAULT false`,
     `UPDATE ${tables} SET "isCopied" = true WHERE timeline IS NOT NULL AND timeline::text <> 'null'`,
+  ].map((text) => ({ text, params: [] }));
+}
+
+/** Adds what tables require of their records, which the first versions of the catalogue lack. */
+export function constraintStatements(schemaName: string): Statement[] {
+  return [
+    `ALTER TABLE ${own(schemaName, 'rds_fields')} ADD COLUMN options json`,
+    `ALTER TABLE ${own(schemaName, 'rds_tables')} ADD COLUMN "uniqueIndexes" json NOT NULL DEFAULT '[]'`,
   ].map((text) => ({ text, params: [] }));
 }
 
@@ -91,21 +119,22 @@ const list = <T>(text: unknown): T[] => (text === null ? [] : JSON.parse(text as
 
 function readFields(stored: readonly StoredField[]): Map<string, Map<string, Field>> {
   const fields = new Map<string, Map<string, Field>>();
-  for (const [className, name, type, targetClass, column] of stored) {
+  for (const [className, name, type, targetClass, column, options] of stored) {
     const known = fields.get(className) ?? new Map<string, Field>();
-    fields.set(className, known.set(name, { name, type, column, ...(targetClass === null ? {} : { targetClass }) }));
+    fields.set(className, known.set(name, { name, type, column, ...(targetClass === null ? {} : { targetClass }), ...options }));
   }
   return fields;
 }
 
 function readTable(stored: StoredTable, fields: ReadonlyMap<string, ReadonlyMap<string, Field>>): TableSchema {
-  const [className, sqlName, permissions, timeline, indexes, textIndex, isCopied] = stored;
+  const [className, sqlName, permissions, timeline, indexes, textIndex, isCopied, uniqueIndexes] = stored;
   return {
     className,
     sqlName,
     fields: fields.get(className) ?? new Map(),
     permissions,
     indexes: new Map(indexes.map((index) => [index.name, index])),
+    uniqueIndexes: new Map(uniqueIndexes.map((index) => [index.name, index])),
     textIndex,
     ...(timeline === null || timeline === undefined ? {} : { timeline }),
     ...(isCopied && { isCopied }),
@@ -119,10 +148,18 @@ interface Net {
   readonly tables: Set<string>;
   /** Names of new fields by class; `all` if the table is new. */
   readonly fields: Map<string, Set<string> | 'all'>;
+  /** Fields whose options changed. They may be new, or dropped by a later change. */
+  readonly options: Map<string, readonly [className: string, name: string]>;
 }
 
 function netOf(changes: readonly SchemaChange[]): Net {
-  const net: Net = { droppedTables: new Set(), droppedFields: new Map(), tables: new Set(), fields: new Map() };
+  const net: Net = {
+    droppedTables: new Set(),
+    droppedFields: new Map(),
+    tables: new Set(),
+    fields: new Map(),
+    options: new Map(),
+  };
   for (const change of changes) {
     if (change.kind === 'setTemplateVersion') continue;
     const { className, kind } = change;
@@ -138,7 +175,8 @@ function netOf(changes: readonly SchemaChange[]): Net {
       net.droppedFields.set(JSON.stringify([className, change.name]), [className, change.name]);
       fields?.delete(change.name);
       net.fields.set(className, (fields ?? new Set()).add(change.to));
-    } else if (kind === 'addField') net.fields.set(className, (fields ?? new Set()).add(change.name));
+    } else if (kind === 'setFieldOptions') net.options.set(JSON.stringify([className, change.name]), [className, change.name]);
+    else if (kind === 'addField') net.fields.set(className, (fields ?? new Set()).add(change.name));
     else if (kind === 'dropField') {
       net.droppedFields.set(JSON.stringify([className, change.name]), [className, change.name]);
       fields?.delete(change.name);
@@ -171,32 +209,54 @@ export function saveStatements(schemaName: string, changes: readonly SchemaChang
     ...net.droppedFields.values(),
   ]);
   add(
-    `INSERT INTO ${tables} ("className", position, "sqlName", permissions, timeline, indexes, "textIndex", "isCopied")
-     SELECT e ->> 0, n + (SELECT coalesce(max(position), 0) FROM ${tables}), e ->> 1, e -> 2, (e ->> 3)::json, e -> 4, e -> 5, (e ->> 6)::boolean
+    `INSERT INTO ${tables} ("className", position, "sqlName", permissions, timeline, indexes, "textIndex", "isCopied", "uniqueIndexes")
+     SELECT e ->> 0, n + (SELECT coalesce(max(position), 0) FROM ${tables}), e ->> 1, e -> 2, (e ->> 3)::json, e -> 4, e -> 5,
+       (e ->> 6)::boolean, e -> 7
      FROM json_array_elements($1::json) WITH ORDINALITY AS r(e, n)
      ON CONFLICT ("className") DO UPDATE SET permissions = excluded.permissions, timeline = excluded.timeline,
-       indexes = excluded.indexes, "textIndex" = excluded."textIndex", "isCopied" = excluded."isCopied"`,
+       indexes = excluded.indexes, "textIndex" = excluded."textIndex", "isCopied" = excluded."isCopied",
+       "uniqueIndexes" = excluded."uniqueIndexes"`,
     Array.from(net.tables, (className) => storedTable(tableOf(after, className))),
   );
   add(
-    `INSERT INTO ${fields} ("className", position, name, type, "targetClass", "columnName")
+    `INSERT INTO ${fields} ("className", position, name, type, "targetClass", "columnName", options)
      SELECT e ->> 0, n + (SELECT coalesce(max(position), 0) FROM ${fields} AS f WHERE f."className" = e ->> 0),
-       e ->> 1, e ->> 2, e ->> 3, e ->> 4
+       e ->> 1, e ->> 2, e ->> 3, e ->> 4, (e ->> 5)::json
      FROM json_array_elements($1::json) WITH ORDINALITY AS r(e, n)`,
     [...net.fields].flatMap(([className, names]) => {
       const table = tableOf(after, className);
       return Array.from(names === 'all' ? table.fields.keys() : names, (name) => storedField(table, name));
     }),
   );
+  add(
+    `UPDATE ${fields} AS f SET options = (e ->> 2)::json FROM json_array_elements($1::json) AS e
+     WHERE f."className" = e ->> 0 AND f.name = e ->> 1`,
+    [...net.options.values()].flatMap(([className, name]) => {
+      const field = after.tables.get(className)?.fields.get(name);
+      return field ? [[className, name, storedOptions(field)]] : [];
+    }),
+  );
   return statements;
 }
 
 function storedTable(table: TableSchema): StoredTable {
-  const { className, sqlName, permissions, timeline = null, indexes, textIndex, isCopied = false } = table;
-  return [className, sqlName, permissions, timeline, [...indexes.values()], [...textIndex], isCopied];
+  const { className, sqlName, permissions, timeline = null, indexes, uniqueIndexes, textIndex, isCopied = false } = table;
+  return [
+    className,
+    sqlName,
+    permissions,
+    timeline,
+    [...indexes.values()],
+    [...textIndex],
+    isCopied,
+    [...uniqueIndexes.values()],
+  ];
 }
 
 function storedField(table: TableSchema, name: string): StoredField {
-  const { type, targetClass = null, column } = fieldOf(table, name);
-  return [table.className, name, type, targetClass, column];
+  const field = fieldOf(table, name);
+  const { type, targetClass = null, column } = field;
+  return [table.className, name, type, targetClass, column, storedOptions(field)];
 }
+
+const storedOptions = (field: Field): FieldOptions | null => (hasOptions(field) ? optionsOf(field) : null);

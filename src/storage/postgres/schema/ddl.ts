@@ -118,6 +118,9 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
     }
     case 'completeSearchIndex':
     case 'renameField':
+    case 'setFieldOptions':
+    case 'setUniqueIndex':
+    case 'dropUniqueIndex':
     case 'setPermissions':
     case 'setTimeline':
     case 'setCopied':

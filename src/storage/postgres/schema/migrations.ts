@@ -5,7 +5,14 @@ import type { Statement } from '../../sql/sql-writer.ts';
 import { leaseStatements } from '../cluster/leases.ts';
 import type { Database } from '../connection/database.ts';
 import { quotedName, registrySchema } from '../sql/names.ts';
-import { type Catalog, catalogFrom, catalogStatements, copiedStatements, loadStatement } from './catalog.ts';
+import {
+  type Catalog,
+  catalogFrom,
+  catalogStatements,
+  constraintStatements,
+  copiedStatements,
+  loadStatement,
+} from './catalog.ts';
 import { identityStatements, insertIdentity } from './identity.ts';
 import { keyStatements } from './key-versions.ts';
 
@@ -23,6 +30,7 @@ const catalogMigrations: readonly PostgresMigration[] = [
   { number: 3, what: 'who wrote last under a key', statements: keyStatements },
   { number: 4, what: 'tables that logs have values of', statements: copiedStatements },
   { number: 5, what: 'whose store it is', statements: identityStatements },
+  { number: 6, what: 'options of fields, unique indexes', statements: constraintStatements },
 ];
 
 /** Migrations of the registry. */

@@ -66,17 +66,23 @@ describe('the schema on PostgreSQL', () => {
     await system.change(
       create('Zoo', { name: 'String', home: 'Pointer:Zoo', friends: 'Relation:Zoo', tags: 'Array' }),
       { kind: 'setIndex', className: 'Zoo', index: { name: 'byName', keys: [['name', -1]] } },
+      { kind: 'setUniqueIndex', className: 'Zoo', index: { name: 'one', fields: ['name', 'home'] } },
+      { kind: 'setUniqueIndex', className: 'Zoo', index: { name: 'two', fields: ['name'], as: 'nocase' } },
+      { kind: 'setFieldOptions', className: 'Zoo', name: 'name', options: { required: true, defaultValue: 'x' } },
       { kind: 'setPermissions', className: 'Zoo', permissions: { find: { '*': true }, get: {} } },
       { kind: 'setTimeline', className: 'Zoo', timeline: { displayFields: { b: 1, a: 2 }, index: {} } },
       create('Apes'),
       { kind: 'setTemplateVersion', version: 7 },
     );
     await system.change({ kind: 'dropField', className: 'Zoo', name: 'home' });
+    await system.change({ kind: 'setFieldOptions', className: 'Zoo', name: 'name', options: { defaultValue: { a: null } } });
+    await system.change({ kind: 'setFieldOptions', className: 'Zoo', name: 'tags', options: { defaultValue: [] } });
+    await system.change({ kind: 'setFieldOptions', className: 'Zoo', name: 'tags', options: {} });
     await system.change({ kind: 'addField', className: 'Zoo', name: 'Name', type: 'String' }, create('Bees'));
     const { schema, changes } = await system.load();
     assert.deepEqual([...schema.tables], [...system.schema().tables]);
     assert.deepEqual([...schema.tables.keys()], ['Zoo', 'Apes', 'Bees']);
-    assert.deepEqual([changes - began, schema.templateVersion], [3, 7]);
+    assert.deepEqual([changes - began, schema.templateVersion], [6, 7]);
     assert.equal(tableOf(schema, 'Zoo').fields.get('Name')?.column, 'Name~2');
   });
 

@@ -1,6 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { emptySchema, type SchemaStep, schemaOf, takesAway } from '../../../schema/change.ts';
-import { type Field, type FieldType, fieldOf, type Schema, type TableIndex, type TableSchema } from '../../../schema/model.ts';
+import {
+  type Field,
+  type FieldType,
+  fieldOf,
+  hasOptions,
+  optionsOf,
+  type Schema,
+  type TableIndex,
+  type TableSchema,
+  type UniqueIndex,
+} from '../../../schema/model.ts';
 import { withSharedParts } from '../../../schema/shared-parts.ts';
 
 /** Returns the number of schema changes so far. */
@@ -25,6 +35,7 @@ export function loadSchema(db: DatabaseSync): Schema {
       type: row.type as FieldType,
       column: row.columnName as string,
       ...(row.targetClass === null ? {} : { targetClass: row.targetClass as string }),
+      ...(row.options !== null && JSON.parse(row.options as string)),
     };
     const className = row.className as string;
     const known = fields.get(className) ?? new Map<string, Field>();
@@ -39,6 +50,7 @@ export function loadSchema(db: DatabaseSync): Schema {
       fields: fields.get(className) ?? new Map(),
       permissions: JSON.parse(row.permissions as string),
       indexes: new Map((JSON.parse(row.indexes as string) as TableIndex[]).map((index) => [index.name, index])),
+      uniqueIndexes: new Map((JSON.parse(row.uniqueIndexes as string) as UniqueIndex[]).map((index) => [index.name, index])),
       textIndex: JSON.parse(row.textIndex as string),
       ...(row.timeline === null ? {} : { timeline: JSON.parse(row.timeline as string) }),
       ...(row.isCopied === 1 && { isCopied: true }),
@@ -68,6 +80,12 @@ export function saveStep(db: DatabaseSync, change: SchemaStep, after: Schema): v
   }
   if (change.kind === 'renameField')
     db.prepare('UPDATE rds_fields SET name = ? WHERE className = ? AND name = ?').run(change.to, change.className, change.name);
+  if (change.kind === 'setFieldOptions')
+    db.prepare('UPDATE rds_fields SET options = ? WHERE className = ? AND name = ?').run(
+      storedOptions(fieldOf(table, change.name)),
+      change.className,
+      change.name,
+    );
   if (change.kind === 'addFields') {
     saveFields(
       db,
@@ -82,10 +100,10 @@ export function saveStep(db: DatabaseSync, change: SchemaStep, after: Schema): v
 
 function saveTable(db: DatabaseSync, table: TableSchema): void {
   db.prepare(
-    `INSERT INTO rds_tables (className, sqlName, permissions, timeline, isCopied, indexes, textIndex) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO rds_tables (className, sqlName, permissions, timeline, isCopied, indexes, uniqueIndexes, textIndex) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (className) DO UPDATE SET
        permissions = excluded.permissions, timeline = excluded.timeline, isCopied = excluded.isCopied,
-       indexes = excluded.indexes, textIndex = excluded.textIndex`,
+       indexes = excluded.indexes, uniqueIndexes = excluded.uniqueIndexes, textIndex = excluded.textIndex`,
   ).run(
     table.className,
     table.sqlName,
@@ -93,6 +111,7 @@ function saveTable(db: DatabaseSync, table: TableSchema): void {
     table.timeline ? JSON.stringify(table.timeline) : null,
     table.isCopied ? 1 : 0,
     JSON.stringify([...table.indexes.values()]),
+    JSON.stringify([...table.uniqueIndexes.values()]),
     JSON.stringify(table.textIndex),
   );
 }
@@ -103,10 +122,12 @@ function saveFields(db: DatabaseSync, table: TableSchema, names: readonly string
     .get(table.className);
   let position = last?.position as number;
   const added = db.prepare(
-    'INSERT INTO rds_fields (className, position, name, type, targetClass, columnName) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO rds_fields (className, position, name, type, targetClass, columnName, options) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   for (const name of names) {
     const field = fieldOf(table, name);
-    added.run(table.className, ++position, field.name, field.type, field.targetClass ?? null, field.column);
+    added.run(table.className, ++position, field.name, field.type, field.targetClass ?? null, field.column, storedOptions(field));
   }
 }
+
+const storedOptions = (field: Field): string | null => (hasOptions(field) ? JSON.stringify(optionsOf(field)) : null);

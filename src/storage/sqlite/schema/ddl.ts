@@ -88,6 +88,9 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
       createTextIndex(db, textIndexOf(table));
       break;
     case 'renameField':
+    case 'setFieldOptions':
+    case 'setUniqueIndex':
+    case 'dropUniqueIndex':
     case 'setPermissions':
     case 'setTimeline':
     case 'setCopied':

@@ -36,6 +36,15 @@ export const catalogMigrations: readonly SqliteMigration[] = [
         )
       `),
   },
+  {
+    number: 6,
+    what: 'options of fields, unique indexes',
+    apply: (db) =>
+      db.exec(`
+        ALTER TABLE rds_fields ADD COLUMN options TEXT;
+        ALTER TABLE rds_tables ADD COLUMN uniqueIndexes TEXT NOT NULL DEFAULT '[]';
+      `),
+  },
 ];
 
 /** Files from before migrations were numbered have the tables already. The earliest counted changes in another way, or not at all. */
