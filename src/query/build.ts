@@ -1,11 +1,9 @@
 import type { Grant } from '../access/index.ts';
-import { fail } from '../errors/fail.ts';
 import { limits } from '../kernel/limits.ts';
-import type { FieldType } from '../schema/model.ts';
-import { findSearch, type OrderKey } from './model/filter.ts';
-import { resolveName } from './model/names.ts';
+import { findSearch } from './model/filter.ts';
 import type { FindOptions, ReadOptions } from './model/options.ts';
 import type { Query, Selection } from './model/selection.ts';
+import { parseOrder } from './order.ts';
 import { countPlaces, type Shape, selectionOf } from './selection.ts';
 import type { QueryScope } from './where/context.ts';
 import { allOf, always, guardedFilter, parseWhere } from './where/index.ts';
@@ -24,7 +22,7 @@ export function buildQuery(options: FindOptions, grant: Grant, scope: QueryScope
   return {
     ...(options.idsAlone ? idsOf(selection) : selection),
     places,
-    order: parseOrder(options.order ?? none, grant, ranked),
+    order: parseOrder(options.order ?? none, grant, scope, ranked),
     ...pageOf(options),
     withScore: ranked && wantsScore,
   };
@@ -76,41 +74,4 @@ function shapeOf(options: ReadOptions): { readonly shape: Shape; readonly places
     include: includeAll ? [...include, '*'] : include,
   };
   return { shape, places: countPlaces(shape), wantsScore };
-}
-
-export const MAX_ORDER_KEYS = 100;
-
-const unordered: ReadonlySet<FieldType> = new Set(['Relation', 'ACL']);
-
-/** Parse's storage names of these fields, which its clients send. */
-const synonyms: ReadonlyMap<string, string> = new Map([
-  ['_created_at', 'createdAt'],
-  ['_updated_at', 'updatedAt'],
-]);
-
-/**
- * Parses `order`: names, `-` before one for descending, `$score` for the relevance of `$text`. Unknown fields are ignored: all records are
- * alike in them. An order ends in objectId, so that pages are stable. Reference: queries.md#order.
- * @param ranked whether the query has a relevance; `$score` is ignored otherwise
- * @throws invalidFieldName (105), fieldDenied, badParameterValue
- */
-export function parseOrder(names: readonly string[], grant: Grant, ranked: boolean): OrderKey[] {
-  const keys = new Map<string, OrderKey>();
-  for (const item of names) {
-    const descending = item.startsWith('-');
-    const written = descending ? item.slice(1) : item;
-    const name = synonyms.get(written) ?? written;
-    if (keys.has(name)) continue;
-    if (name === '$score') {
-      if (ranked) keys.set(name, { kind: 'score', descending });
-      continue;
-    }
-    const ref = resolveName(name, grant);
-    if (ref && !unordered.has(ref.field.type)) keys.set(name, { kind: 'field', ref, descending });
-  }
-  if (keys.size > MAX_ORDER_KEYS) fail('badParameterValue', 'order', `more than ${MAX_ORDER_KEYS} keys`);
-  const objectId = grant.table.fields.get('objectId');
-  if (names.length > 0 && !keys.has('objectId') && objectId)
-    keys.set('objectId', { kind: 'field', ref: { field: objectId, path: [] }, descending: false });
-  return [...keys.values()];
 }

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { authorize, type Grant, master, type RowGuard } from '../access/index.ts';
 import { newTable } from '../schema/defaults.ts';
 import type { Field } from '../schema/model.ts';
-import { buildQuery, parseOrder } from './build.ts';
+import { buildQuery } from './build.ts';
+import { parseOrder } from './order.ts';
 import { projectFields } from './selection.ts';
 import { grant, narrowGrant, userScope } from './testing/fixture.ts';
 import { parseWhere } from './where/index.ts';
@@ -53,7 +54,7 @@ test('keys may name them, and places in them; nothing else may', () => {
   assert.deepEqual([inside.visibleIn, inside.paths], [new Map([['extra', rows]]), new Map([['extra', [['a']]]])]);
   for (const name of reveals.keys()) {
     assert.throws(() => parseWhere({ [name]: { $exists: true } }, partial, userScope), denied(name));
-    assert.throws(() => parseOrder([`-${name}`], partial, false), denied(name));
+    assert.throws(() => parseOrder([`-${name}`], partial, userScope, false), denied(name));
   }
   assert.throws(() => parseWhere({ 'extra.a': 1 }, partial, userScope), denied('extra.a'));
 });

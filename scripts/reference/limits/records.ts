@@ -5,8 +5,8 @@ import * as expression from '../../../src/query/aggregate/expression.ts';
 import * as operators from '../../../src/query/aggregate/operators.ts';
 import * as stages from '../../../src/query/aggregate/parse.ts';
 import * as pipeline from '../../../src/query/aggregate/pipeline.ts';
-import * as build from '../../../src/query/build.ts';
 import * as names from '../../../src/query/model/names.ts';
+import * as order from '../../../src/query/order.ts';
 import * as selection from '../../../src/query/selection.ts';
 import * as port from '../../../src/storage/port.ts';
 import * as message from '../../../src/storage/postgres/connection/message-size.ts';
@@ -56,7 +56,13 @@ export const queryLimits: readonly LimitGroup[] = [
         beyond: '400, code 102',
         see: 'queries.md#query-limits',
       },
-      { of: 'fields in `order`', value: count(build.MAX_ORDER_KEYS), beyond: '400, code 102', see: 'queries.md#order' },
+      { of: 'fields in `order`', value: count(order.MAX_ORDER_KEYS), beyond: '400, code 102', see: 'queries.md#order' },
+      {
+        of: 'Pointers that the names of an `order` lead through',
+        value: count(order.MAX_ORDER_POINTERS),
+        beyond: '400, code 102',
+        see: 'queries.md#order',
+      },
       {
         of: 'list of names (`keys`, `include`, …)',
         value: `${count(names.MAX_NAMES)} names, ${characters(names.MAX_LIST_CHARACTERS)}`,

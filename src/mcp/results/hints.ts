@@ -3,6 +3,7 @@ import { noTable, tableIfAny } from '../../crm/queries/records.ts';
 import { multiSelectTarget } from '../../crm/wire/multi-select.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { similarTo } from '../../kernel/similar.ts';
+import { pointerAt } from '../../query/model/names.ts';
 import { type Field, rootOf, type TableSchema } from '../../schema/model.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { ToolCall } from '../definition/tool.ts';
@@ -83,15 +84,16 @@ class Hints {
     }
   }
 
-  /** Checks a field that is queried. @returns the field, unless the name is a path inside one */
+  /** Checks a field that is queried, behind Pointers too. @returns the field, unless the name is a path inside one */
   checkQueried(table: TableSchema, name: string, place = ''): Field | undefined {
-    const field = this.find(table, name, place);
-    if (!field || !name.includes('.')) return field;
-    if (field.type === 'Pointer')
-      this.#addHint(
-        `${place}${name}: ${field.name} is a Pointer, which is not looked into; where takes {"${field.name}":{"$inQuery":{"className":"${field.targetClass}","where":{…}}}}.`,
-      );
-    return undefined;
+    for (let left = { name, table }; ; ) {
+      const field = this.find(left.table, left.name, place);
+      if (!field || !left.name.includes('.')) return field;
+      const through = pointerAt(left.name, left.table);
+      const target = through && tableIfAny(this.#call, through.pointer.targetClass ?? '');
+      if (!target) return undefined;
+      left = { name: through.rest, table: target };
+    }
   }
 
   /** Returns the field of a name or path. */

@@ -21,7 +21,7 @@ const inequalities: ReadonlyMap<string, Inequality> = new Map([
 /**
  * Parses a `$match` over columns that earlier stages made: comparisons, `$in $nin $exists $regex $not $and $or $nor`, with the meaning of
  * `where`. Reference: aggregation.md#match.
- * @throws badQuery (102) for other operators and wrong forms; badConstraint (107); fieldDenied (119); invalidFieldName (105)
+ * @throws badQuery (102) for other operators, wrong forms and names through Pointers; badConstraint (107); fieldDenied (119); invalidFieldName (105)
  */
 export function parseCondition(match: JsonObject, pipeline: PipelineBuilder, depth = 0): Condition {
   if (depth > limits.whereDepth) fail('badQuery', `$match nests at most ${limits.whereDepth} levels.`);
@@ -29,7 +29,7 @@ export function parseCondition(match: JsonObject, pipeline: PipelineBuilder, dep
     pipeline.spend(1);
     if (name === '$and' || name === '$or' || name === '$nor') return logical(name, value, pipeline, depth);
     if (name.startsWith('$')) fail('badQuery', `bad constraint: ${name.slice(0, 50)}`);
-    const place = pipeline.resolve(name);
+    const place = pipeline.resolve(name) ?? pipeline.refusePointer(name);
     const [column = null] = place ? pipeline.columnsOf([place]) : [];
     return constraint(column, value, pipeline, depth);
   });

@@ -80,7 +80,7 @@ function parseStage(name: string, spec: JsonValue, pipeline: PipelineBuilder, fi
 function parseMatch(spec: JsonValue, pipeline: PipelineBuilder, filters: Filter[]): void {
   if (!isJsonObject(spec)) fail('badQuery', 'The $match stage takes an object.');
   const { grant, scope, spent } = pipeline;
-  if (pipeline.atRecords) filters.push(parseWhere(whereOfMatch(spec, grant.table), grant, scope, spent));
+  if (pipeline.atRecords) filters.push(parseWhere(whereOfMatch(spec, grant.table, scope.schema), grant, scope, spent));
   else pipeline.add({ kind: 'match', condition: parseCondition(spec, pipeline) });
 }
 

@@ -106,6 +106,13 @@ export class PipelineBuilder {
     return column.kind === 'json' ? { form: 'place', column, path, kind: 'json' } : null;
   }
 
+  /** Refuses a name that leads through a Pointer: the rows of a later stage have no records behind them. @throws badQuery (102) */
+  refusePointer(name: string): null {
+    if (name.includes('.') && this.row.get(this.keyOf(name))?.kind === 'pointer')
+      fail('badQuery', `${name.slice(0, 100)}: only a $match before all other stages leads through a Pointer.`);
+    return null;
+  }
+
   /** Returns the field of the row that a name, or a dotted place, begins with; it may not exist. */
   keyOf(name: string): string {
     const [first = ''] = name.split('.', 1);

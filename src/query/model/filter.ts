@@ -135,9 +135,20 @@ export interface SubQuery {
   readonly skip?: number;
 }
 
-/** One sort key; `score` is the relevance of `$text`. */
+/** A step from a record to the one that its Pointer leads to; `filter` holds the caller's guard on that record. */
+export interface PointerStep {
+  readonly pointer: Field;
+  readonly table: TableSchema;
+  readonly filter: Filter;
+}
+
+/**
+ * One sort key; `score` is the relevance of `$text`. `pointed` is a field of the record that Pointers lead to, one after the other: absent if one of
+ * them leads to no record that the caller may read.
+ */
 export type OrderKey =
   | { readonly kind: 'field'; readonly ref: FieldRef; readonly descending: boolean }
+  | { readonly kind: 'pointed'; readonly steps: readonly PointerStep[]; readonly ref: FieldRef; readonly descending: boolean }
   | { readonly kind: 'score'; readonly descending: boolean };
 
 /** Whether a test holds for some condition of a filter, at any depth of `and`, `or` and `not`. A sub-query is one condition. */

@@ -2,7 +2,7 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { checkFieldName, type FieldType, forbiddenKeys, rootOf } from '../../schema/model.ts';
+import { checkFieldName, type Field, type FieldType, forbiddenKeys, rootOf, type TableSchema } from '../../schema/model.ts';
 import type { FieldRef } from './filter.ts';
 import type { FindOptions } from './options.ts';
 
@@ -19,6 +19,16 @@ const wholeField: readonly string[] = [];
 export function resolveName(name: string, grant: Grant): FieldRef | null {
   if (grant.hiddenFields.has(rootOf(name))) fail('fieldDenied', name, grant.table.className);
   return find(name, grant);
+}
+
+/**
+ * Returns the Pointer that a dotted name leads through, and the name that is left behind it; `null` for any other name. `resolveName` returns `null`
+ * for such a name, and has checked its form. Reference: queries.md#names-through-pointers.
+ */
+export function pointerAt(name: string, { fields }: TableSchema): { readonly pointer: Field; readonly rest: string } | null {
+  const dot = name.indexOf('.');
+  const pointer = dot < 0 ? undefined : fields.get(name.slice(0, dot));
+  return pointer?.type === 'Pointer' ? { pointer, rest: name.slice(dot + 1) } : null;
 }
 
 /** Resolves a name that is to be shown, not queried: a hidden field counts if some records show it (`Grant.reveals`). */

@@ -4,7 +4,7 @@ import { isJsonObject, isStorable, type JsonObject, type JsonValue } from '../..
 import { limits } from '../../kernel/limits.ts';
 import { forbiddenKeys } from '../../schema/model.ts';
 import type { Filter } from '../model/filter.ts';
-import { resolveName } from '../model/names.ts';
+import { pointerAt, resolveName } from '../model/names.ts';
 import { parseConstraint, parseTextOnce } from './constraint.ts';
 import {
   allOf,
@@ -18,6 +18,7 @@ import {
   type WhereContext,
 } from './context.ts';
 import { relatedTo } from './members.ts';
+import { pointedAt } from './sub-queries.ts';
 
 /** Maximum number of JSON levels: those that limits.whereDepth levels of sub-queries can take, and a value below them. */
 const MAX_JSON_DEPTH = 4 * limits.whereDepth + limits.jsonDepth;
@@ -62,7 +63,9 @@ function parseEntry(name: string, value: JsonValue, context: WhereContext): Filt
   }
   if (name.startsWith('$')) fail('badQuery', `bad constraint: ${name.slice(0, 50)}`);
   if (name === 'ACL' || name.startsWith('ACL.')) fail('badQuery', 'Cannot query on ACL.');
-  return parseConstraint(resolveName(name, context.grant), value, context);
+  const ref = resolveName(name, context.grant);
+  const through = ref ? null : pointerAt(name, context.grant.table);
+  return through ? pointedAt(through.pointer, { [through.rest]: value }, context) : parseConstraint(ref, value, context);
 }
 
 function branches(name: string, value: JsonValue, context: WhereContext): Filter[] {

@@ -1,10 +1,10 @@
 import { authorize, type Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import type { TableSchema } from '../../schema/model.ts';
-import type { FieldRef, SubQuery } from '../model/filter.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import type { FieldRef, Filter, SubQuery } from '../model/filter.ts';
 import { resolveName } from '../model/names.ts';
-import { descend, type FieldOperator, guardedFilter, never, type QueryScope, type WhereContext } from './context.ts';
+import { descend, type FieldOperator, guardedFilter, never, type QueryScope, spend, type WhereContext } from './context.ts';
 
 /**
  * `$inQuery: {where, className, limit?, skip?}`: the Pointer, or a Pointer of the Array or Relation, leads to a record of the
@@ -24,6 +24,16 @@ export function inQuery(operator: string): FieldOperator {
 }
 
 /**
+ * A dotted name through a Pointer, as the `$inQuery` that it stands for. Reference: queries.md#names-through-pointers.
+ * @param where on the record that the Pointer leads to
+ * @throws what `inQuery` throws
+ */
+export function pointedAt(pointer: Field, where: JsonObject, context: WhereContext): Filter {
+  spend(context, 1);
+  return inQueryOperator({ field: pointer, path: [] }, { className: pointer.targetClass ?? '', where }, context, {});
+}
+
+/**
  * `$select: {query: {className, where?, limit?, skip?}, key}`: the value, or an element of the Array, equals that of `key` in a
  * record of the sub-query. Reference: queries.md#sub-queries.
  * @throws badQuery when malformed; permissionDenied; fieldDenied; what the inner `where` throws
@@ -40,6 +50,8 @@ export function select(operator: string): FieldOperator {
     return isValue(ref) && isValue(key) ? { kind: 'select', ref, target: sub.target, key } : never;
   };
 }
+
+const inQueryOperator = inQuery('$inQuery');
 
 const isValue = (ref: FieldRef | null): ref is FieldRef => ref !== null && ref.field.type !== 'Relation';
 

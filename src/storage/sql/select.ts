@@ -1,5 +1,4 @@
-import { type Filter, findSearch, type OrderKey } from '../../query/model/filter.ts';
-
+import { type FieldRef, type Filter, findSearch, type OrderKey, type PointerStep } from '../../query/model/filter.ts';
 import type { Query, Selection } from '../../query/model/selection.ts';
 import { storageOf } from '../../values/index.ts';
 import type { Dialect } from './dialect.ts';
@@ -99,7 +98,7 @@ export function writeByKey(out: SqlWriter, selection: Selection, writeKey: (alia
   writeSource(out.add(' FROM '), selection.table, selection.filter, alias);
   out.add(' WHERE ');
   writeKey(alias);
-  writeRest(out, selection.filter);
+  writeRest(out, selection.filter, alias);
 }
 
 function writeColumns(out: SqlWriter, selection: Selection): void {
@@ -125,7 +124,7 @@ function writeFrom(out: SqlWriter, selection: Selection): void {
   writeWhere(out, selection.filter, alias);
 }
 
-function writeRest(out: SqlWriter, filter: Filter): void {
+function writeRest(out: SqlWriter, filter: Filter, alias: string): void {
   if (filter.kind === 'always') return;
   out.add(' AND ');
   writeFilter(out, filter, alias);
@@ -142,7 +141,7 @@ export function writeOrder(out: SqlWriter, order: readonly OrderKey[], filter: F
   for (const key of order) {
     if (key.kind === 'score' ? !scored : storageOf(key.ref.field) === 'relation') continue;
     if (out.text.length > before) out.add(', ');
-    writeKey(unindexed ? out.add(out.dialect.unindexed) : out, key, filter, alias);
+    writeKey(unindexed && key.kind === 'field' ? out.add(out.dialect.unindexed) : out, key, filter, alias);
   }
   if (out.text.length === before) out.column(alias, '_seq');
 }
@@ -154,11 +153,32 @@ function writeKey(out: SqlWriter, key: OrderKey, filter: Filter, alias: string):
     out.add(key.descending ? '' : ' DESC').add(out.dialect.nulls(!key.descending));
     return;
   }
-  if (storageOf(key.ref.field) === 'json') out.dialect.jsonOrder(out, alias, key.ref);
-  else out.column(alias, key.ref.field.column);
+  const isPointed = key.kind === 'pointed';
+  if (isPointed) writePointed(out, key.steps, key.ref, alias);
+  else writeSorted(out, key.ref, alias);
   out.add(key.descending ? ' DESC' : '');
   // Databases use an index for an order only if the terms match it exactly, so columns that are never absent get no NULLS clause.
-  if (!isRequired(key.ref.field)) out.add(out.dialect.nulls(key.descending));
+  if (isPointed || !isRequired(key.ref.field)) out.add(out.dialect.nulls(key.descending));
+}
+
+function writeSorted(out: SqlWriter, ref: FieldRef, alias: string): void {
+  if (storageOf(ref.field) === 'json') out.dialect.jsonOrder(out, alias, ref);
+  else out.column(alias, ref.field.column);
+}
+
+/** Writes the value of a field behind Pointers, as the caller sees that record: a look-up by id at each of them. */
+function writePointed(out: SqlWriter, [step, ...others]: readonly PointerStep[], ref: FieldRef, alias: string): void {
+  if (!step) {
+    writeSorted(out, ref, alias);
+    return;
+  }
+  const { pointer, table, filter } = step;
+  const inner = out.newAlias();
+  writePointed(out.add('(SELECT '), others, ref, inner);
+  writeSource(out.add(' FROM '), table, filter, inner);
+  out.add(' WHERE ').column(inner, 'objectId').add(' = ').column(alias, pointer.column);
+  out.joining(true, () => writeRest(out, filter, inner));
+  out.add(')');
 }
 
 /**

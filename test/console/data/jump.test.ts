@@ -33,7 +33,10 @@ for (const engine of sampledEngines())
     async function queryOf(order: string, caller = sales): Promise<BlockQuery> {
       const context = await caller.context();
       const className = 'Accounts';
-      const read = readOrder(order, grantOn(context, className, 'find'));
+      const read = readOrder(order, grantOn(context, className, 'find'), {
+        schema: context.store.schema(),
+        principal: context.principal,
+      });
       return { context, className, where: {}, order: read, keys: [], limit: LIMIT };
     }
 

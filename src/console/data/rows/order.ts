@@ -1,8 +1,9 @@
 import type { Grant } from '../../../access/index.ts';
 import { fail } from '../../../errors/fail.ts';
-import { parseOrder } from '../../../query/build.ts';
 import type { OrderKey } from '../../../query/model/filter.ts';
 import { splitNames } from '../../../query/model/names.ts';
+import { parseOrder } from '../../../query/order.ts';
+import type { QueryScope } from '../../../query/where/context.ts';
 import { type Storage, storageOf } from '../../../values/index.ts';
 
 /** A field of an order. */
@@ -37,12 +38,12 @@ const required: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updated
  * read in both directions.
  * @throws errors of `parseOrder`, e.g. fieldDenied (119) for a hidden field; invalidArguments (107) for too many fields
  */
-export function readOrder(text: string | undefined, grant: Grant): RowOrder {
+export function readOrder(text: string | undefined, grant: Grant, scope: QueryScope): RowOrder {
   const names = splitNames('order', text);
-  const requestedKeys = parseOrder(names, grant, true).filter(isRequestedKey(names));
+  const requestedKeys = parseOrder(names, grant, scope, true).filter(isRequestedKey(names));
   if (requestedKeys.length > MAX_KEYS) fail('invalidArguments', `order has more than ${MAX_KEYS} fields`);
   const parsed =
-    requestedKeys.length > 0 ? requestedKeys : parseOrder(NEWEST_FIRST, grant, false).filter(isRequestedKey(NEWEST_FIRST));
+    requestedKeys.length > 0 ? requestedKeys : parseOrder(NEWEST_FIRST, grant, scope, false).filter(isRequestedKey(NEWEST_FIRST));
   const parts = parsed.map(textOf);
   const idAt = parsed.findIndex((key) => key.kind === 'field' && key.ref.field.name === 'objectId');
   const keys = parsed.flatMap((key) => seekKey(key) ?? []);
@@ -55,15 +56,18 @@ export function readOrder(text: string | undefined, grant: Grant): RowOrder {
 
 /** Filters out the objectId that `parseOrder` appends. */
 const isRequestedKey = (names: readonly string[]) => (key: OrderKey) =>
-  key.kind === 'score' || key.ref.field.name !== 'objectId' || names.some((name) => name.replace('-', '') === 'objectId');
+  key.kind !== 'field' || key.ref.field.name !== 'objectId' || names.some((name) => name.replace('-', '') === 'objectId');
 
 function textOf(key: OrderKey): string {
-  const name = key.kind === 'score' ? '$score' : [key.ref.field.name, ...key.ref.path].join('.');
+  const name = key.kind === 'score' ? '$score' : [...pointersOf(key), key.ref.field.name, ...key.ref.path].join('.');
   return key.descending ? `-${name}` : name;
 }
 
+const pointersOf = (key: Exclude<OrderKey, { kind: 'score' }>): readonly string[] =>
+  key.kind === 'pointed' ? key.steps.map(({ pointer }) => pointer.name) : [];
+
 function seekKey(key: OrderKey): SeekKey | null {
-  if (key.kind === 'score' || key.ref.path.length > 0) return null;
+  if (key.kind !== 'field' || key.ref.path.length > 0) return null;
   const { name } = key.ref.field;
   const storage = storageOf(key.ref.field);
   if (!ordered.has(storage)) return null;

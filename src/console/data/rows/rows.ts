@@ -26,7 +26,10 @@ export const getRows: ApiEndpoint = {
     const reading = { ...context, until: context.signal };
     // Authorise before any error reveals field names.
     const grant = grantOn(context, className, 'find');
-    const order = readOrder(textOf(request, 'order', MAX_ORDER_LENGTH), grant);
+    const order = readOrder(textOf(request, 'order', MAX_ORDER_LENGTH), grant, {
+      schema: context.store.schema(),
+      principal: context.principal,
+    });
     const shown = keysOf(request);
     const keys = shown.length === 0 ? [] : ['objectId', ...shown, ...(order.keys ?? []).map(({ name }) => name)];
     const limit = numberOf(request, 'limit', DEFAULT_LIMIT, MAX_LIMIT);

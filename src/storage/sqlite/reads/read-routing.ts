@@ -135,7 +135,7 @@ const LOOKUP_COMPILE_COST = 300;
 export function scanCostOf({ filter, fields, visibleIn, order }: Query): ScanCost | null {
   const work: ScanCost = { perRecord: 1 + fields.length / 16, once: 0 };
   for (const key of order) {
-    if (key.kind === 'score' || key.ref.path.length > 0 || storageOf(key.ref.field) === 'json') return null;
+    if (key.kind !== 'field' || key.ref.path.length > 0 || storageOf(key.ref.field) === 'json') return null;
     work.perRecord += 2;
   }
   for (const guard of visibleIn?.values() ?? []) if (!addGuard(work, guard)) return null;
