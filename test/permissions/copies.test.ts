@@ -107,7 +107,8 @@ for (const engine of sampledEngines())
         at: pointer('_Timeline', rows[0].objectId),
         mail: pointer('Emails', mails[0].objectId),
       });
-      await create(links, { text: word });
+      // Comes before the one above in an order in which both are absent.
+      await create(links, { objectId: '!', text: word });
     });
 
     /** Conditions that match only the secret. */
@@ -160,6 +161,10 @@ for (const engine of sampledEngines())
           note(`order ${holder} ${field}`, ordered.text.includes(secret));
         }
       }
+      for (const key of ['at.data.Pay', 'mail.Content', 'mail.Subject'])
+        note(`order ${key}`, (await list(links, { order: `-${key}` }))[0]?.objectId !== '!');
+      for (const where of [{ 'at.data.Pay': { $exists: true } }, { 'mail.Content': { $regex: secret } }])
+        note(`where ${JSON.stringify(where)}`, (await list(links, { where })).length > 0);
       for (const [key, className] of [
         ['data.Pay', '_Timeline'],
         ['Content', '_Notification'],
@@ -211,6 +216,9 @@ for (const engine of sampledEngines())
         'list Emails',
         '_Timeline.AccountId',
         'inQuery Content',
+        'order at.data.Pay',
+        'order mail.Content',
+        'where {"at.data.Pay":{"$exists":true}}',
       ])
         assert.ok(revealed.includes(what), `${what}: ${revealed}`);
     });

@@ -22,10 +22,12 @@ export const openQuestions: Asked[] = [
   ['GET', `/platform/classes/${R}`, { include: 'about,about.boss,many' }],
   ['GET', `/platform/classes/${R}`, { include: '*', keys: 'about' }],
   ['GET', `/platform/classes/${R}`, { where: { about: { $inQuery: { className: T, where: { name: 'one' } } } } }],
+  ['GET', `/platform/classes/${R}`, { where: { 'about.name': 'one' }, order: '-about.name' }],
   ['GET', `/platform/classes/${R}`, { where: { text: { $select: { query: { className: T }, key: 'name' } } } }],
 ];
 
 export const elsewhere = `/platform/classes/${R}`;
+const aggregateElsewhere = `/platform/classes-aggregate/${R}`;
 /** A condition on the other table that refers to this one. */
 export const inTable = (where: object) => ({ about: { $inQuery: { className: T, where } } });
 
@@ -79,6 +81,10 @@ export function naming(f: string): Asked[] {
     ),
     ['GET', path, { order: f }],
     ['GET', path, { order: `name,-${f}` }],
+    ['GET', elsewhere, { where: { [`about.${f}`]: { $exists: true } } }],
+    ['GET', elsewhere, { order: `text,-about.${f}` }],
+    ['GET', elsewhere, { order: `about.${f}.a` }],
+    ['GET', aggregateElsewhere, { pipeline: [{ $match: { [`about.${f}`]: 1 } }, { $count: 'n' }] }],
     ['GET', path, { keys: `name,${f}` }],
     ['GET', path, { keys: `${f}.a` }],
     ['GET', `${path}/one`, { keys: f }],

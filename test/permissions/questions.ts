@@ -36,6 +36,9 @@ export function questionsOf(T: string, R: string): Question[] {
     { link: { $inQuery: everyone } },
     { link: { $notInQuery: everyone } },
     { link: { $inQuery: { className: T, where: { n: { $gt: 1 } }, limit: 1 } } },
+    { 'link.title': { $gte: 'a' } },
+    { 'link.link.n': { $exists: false } },
+    { $nor: [{ 'link.n': { $gt: 1 } }] },
     { title: { $select: { query: everyone, key: 'title' } } },
     { title: { $dontSelect: { query: { className: T, where: { n: { $gt: 1 } } }, key: 'title' } } },
     { rel: h1 },
@@ -89,9 +92,16 @@ export function questionsOf(T: string, R: string): Question[] {
       list({ where, limit: 1, skip: 1, order: '-n,title' }),
       aggregate({ where, pipeline: [{ $count: 'all' }] }),
     ]),
-    ...['title', 'n', 'flag', 'day', 'tags', 'o', 'link', 'createdAt'].flatMap((order) => [
+    ...['title', 'n', 'flag', 'day', 'tags', 'o', 'link', 'createdAt', 'link.title', 'link.link.n'].flatMap((order) => [
       list({ order, count: 1 }),
       list({ order: `-${order}`, keys: order, limit: 2 }),
+    ]),
+    ...['to.title', '-to.n,title', 'to.o.a', '-to.day', 'to.link.title', '-to.objectId', 'to.link'].map((order) =>
+      list({ order, keys: 'objectId' }, R),
+    ),
+    ...[{ 'to.title': { $regex: 'secret' } }, { 'to.n': { $exists: false } }, { 'to.link.flag': true }].flatMap((where) => [
+      list({ where, count: 1 }, R),
+      list({ where: { $nor: [where] } }, R),
     ]),
     ...['alpha', 'alpha beta', 'secret alpha', '"alpha beta" gamma'].map((term) =>
       list({ where: { title: text(term) }, keys: 'title,$score', order: '$score', count: 1 }),

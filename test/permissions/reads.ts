@@ -84,6 +84,8 @@ export async function readThrough(seat: Seat): Promise<void> {
   const conditions: [string, object, (k: string) => boolean][] = [
     ['$inQuery', { to: { $inQuery: inQuery } }, (k) => seen.has(k)],
     ['$notInQuery', { to: { $notInQuery: inQuery } }, (k) => !seen.has(k)],
+    ['a name through the Pointer', { 'to.k': { $exists: true } }, (k) => seen.has(k)],
+    ['one that is denied', { $nor: [{ 'to.objectId': { $exists: true } }] }, (k) => !seen.has(k)],
     ['$select', { k: { $select: select } }, (k) => seen.has(k)],
     ['$dontSelect', { k: { $dontSelect: select } }, (k) => !seen.has(k)],
   ];
@@ -91,6 +93,16 @@ export async function readThrough(seat: Seat): Promise<void> {
     const answer = await call('GET', `/platform/classes/${table.probe}`, { query: { where } });
     if ('code' in visible) assertRefused(answer, visible, what);
     else assert.deepEqual(ks(assertDone(answer, 200, what).results), ks(table.rows).filter(matches), what);
+  }
+  const ordered = await call('GET', `/platform/classes/${table.probe}`, { query: { order: '-to.k,k', keys: 'k' } });
+  if ('code' in visible) assertRefused(ordered, visible, 'order through the Pointer');
+  else {
+    const hidden = ks(table.rows).filter((k) => !seen.has(k));
+    const expected = [...visible.toReversed(), ...hidden.toSorted()];
+    assert.deepEqual(
+      assertDone(ordered, 200, 'order through the Pointer').results.map((row: Row) => row.k),
+      expected,
+    );
   }
   const included = await call('GET', `/platform/classes/${table.probe}`, { query: { include: 'to' } });
   for (const { k, to } of assertDone(included, 200, 'include').results) {
