@@ -64,6 +64,19 @@ describe('what the event loop reads', () => {
       'an order inside Objects',
       query(always, { order: [{ kind: 'field', ref: { field: field('doc'), path: ['n'] }, descending: false }] }),
     ],
+    [
+      'an order by a field of another record',
+      query(always, {
+        order: [
+          {
+            kind: 'pointed',
+            steps: [{ pointer: field('text'), table: tables.table('Small'), filter: always }],
+            ref: ref('num'),
+            descending: false,
+          },
+        ],
+      }),
+    ],
     ['more records', query(always, { limit: 201 })],
     ['more values', query(always, { table: tables.table('Wide'), fields: [...tables.table('Wide').fields.values()] })],
   ];

@@ -89,7 +89,8 @@ onEachEngine('where of tools', (tools) => {
       [{ AccountId: { $ne: account } }, /AccountId is a Pointer/],
       [{ AccountId: pointer('Tags', account) }, /AccountId is a Pointer: compare with .*"className":"Accounts"/],
       [{ array_tags_Pointer_Tags: account }, /array_tags_Pointer_Tags holds Pointers: compare with .*"className":"Tags"/],
-      [{ 'AccountId.Name': 'Dana' }, /AccountId\.Name: .*\$inQuery/],
+      [{ 'AccountId.Nmae': 'Dana' }, /Accounts has no field Nmae; is Name meant\?/],
+      [{ 'AccountId.createdAt': '2026-01-01' }, /createdAt is a Date/],
       [{ AccountId: { $inQuery: { className: 'Accounts', where: { Nmae: 1 } } } }, /Accounts has no field Nmae/],
     ];
     for (const [where, words] of reported)
@@ -99,12 +100,13 @@ onEachEngine('where of tools', (tools) => {
 
   test('order and keys name what there is not; what is right has no hint', async () => {
     assert.match((await use('Get-Data', { table: name, order: '-nn' })).hint, /order: \S+ has no field nn/);
-    assert.match((await use('Get-Data', { table: name, order: 'AccountId.Name' })).hint, /AccountId\.Name/);
+    assert.match((await use('Get-Data', { table: name, order: 'AccountId.Nmae' })).hint, /order: Accounts has no field Nmae/);
     assert.match(
       (await use('Get-Data', { table: name, keys: ['Name', 'nmae'] })).hint,
       /keys: \S+ has no field nmae; is Name meant\?/,
     );
-    const good = { where: { when: { $exists: true }, 'extra.a': null, AccountId: { $ne: null } }, order: '-createdAt,extra.a' };
+    const where = { when: { $exists: true }, 'extra.a': null, AccountId: { $ne: null }, 'AccountId.Name': { $ne: '' } };
+    const good = { where, order: '-createdAt,extra.a,AccountId.Name' };
     assert.equal((await use('Get-Data', { table: name, ...good, keys: ['Name', 'extra.a', 'AccountId.Name'] })).hint, undefined);
     assert.equal((await use('Count-Data', { table: name, where: good.where })).hint, undefined);
   });
