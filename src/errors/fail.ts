@@ -5,6 +5,8 @@ export class ServiceError extends Error {
   readonly key: ErrorKey;
   readonly status: number;
   readonly code: number | undefined;
+  /** Of a write of several records: the position of the one that failed; `undefined` if it is unknown, or there is only one. */
+  item: number | undefined;
 
   constructor(key: ErrorKey, text: string) {
     super(text);
@@ -19,6 +21,12 @@ export class ServiceError extends Error {
 export function serviceError<K extends ErrorKey>(key: K, ...args: Parameters<(typeof catalogue)[K]['text']>): ServiceError {
   const text = (catalogue[key].text as (...values: unknown[]) => string)(...args);
   return new ServiceError(key, text);
+}
+
+/** Returns an error with the position of the record that it is about, unless it has one. */
+export function errorOfItem(error: unknown, item: number | undefined): unknown {
+  if (item !== undefined && error instanceof ServiceError) error.item ??= item;
+  return error;
 }
 
 /** Throws the error of a catalogue entry, with its text filled in. */

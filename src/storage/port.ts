@@ -67,6 +67,11 @@ export interface Reader {
 export type Assignment =
   | { readonly kind: 'set'; readonly field: Field; readonly value: StoredValue }
   | { readonly kind: 'increment'; readonly field: Field; readonly amount: number }
+  /**
+   * A Date that never goes back or stays: `value`, or the stored one plus `step` milliseconds if that is later. The outcome returns it. At most one in
+   * an update.
+   */
+  | { readonly kind: 'advance'; readonly field: Field; readonly value: number; readonly step: number }
   /** Array and Object columns: operators, applied at the edit's path inside the value if it has one. */
   | { readonly kind: 'edit'; readonly field: Field; readonly edits: readonly JsonEdit[] };
 
@@ -97,7 +102,12 @@ export interface Snapshot {
 export type InsertSource = RecordCopy | Snapshot;
 
 /** One step of a write. All steps of a write, and the schema changes before them, take effect together or not at all. */
-export type Mutation =
+export type Mutation = Step & {
+  /** Position, among the records of the write, of the one that the step belongs to: named by its error and its result. Left out: 0. */
+  readonly item?: number;
+};
+
+type Step =
   /** @throws duplicateValue if the objectId is taken; the error of `uniqueFieldsOf` if another record has the value of such a field */
   | {
       readonly kind: 'insert';
@@ -125,7 +135,14 @@ export type Mutation =
       readonly returningGuard?: RowGuard | null;
     }
   /** Checks that no record points at this one, then deletes it and its join rows. @throws objectNotFound, pointedAt */
-  | { readonly kind: 'delete'; readonly table: TableSchema; readonly objectId: string; readonly guard: RowGuard | null }
+  | {
+      readonly kind: 'delete';
+      readonly table: TableSchema;
+      readonly objectId: string;
+      readonly guard: RowGuard | null;
+      /** As in an update. */
+      readonly condition?: Filter;
+    }
   /** Lets the write proceed only if a record matches; checked inside the commit. @throws objectNotFound if none does */
   | {
       readonly kind: 'require';
@@ -225,6 +242,29 @@ export interface PreparedWrite {
 export interface WriteOutcome {
   /** Members of a JSON object, each after a comma (`,"views":5`): the values that updates return; empty if none were requested. */
   readonly returned: string;
+  /** The results of the updates that advance a Date, in their order; left out if there are none. */
+  readonly updates?: readonly UpdateResult[];
+}
+
+/** The result of an update that advances a Date (`Assignment`). */
+export interface UpdateResult {
+  /** Position of its record, as in `Mutation`. */
+  readonly item: number;
+  /** The Date as stored, in milliseconds since 1970. */
+  readonly updatedAt: number;
+  /** As in `WriteOutcome`, of this update alone. */
+  readonly returned: string;
+}
+
+/** Outcome of a step that returns nothing. */
+export const noOutcome: WriteOutcome = { returned: '' };
+
+/** Joins the outcomes of two steps, or of several. */
+export function joinOutcomes(first: WriteOutcome, next: WriteOutcome): WriteOutcome {
+  if (first === noOutcome) return next;
+  if (next === noOutcome) return first;
+  const updates = first.updates && next.updates ? [...first.updates, ...next.updates] : (first.updates ?? next.updates);
+  return { returned: first.returned + next.returned, ...(updates && { updates }) };
 }
 
 /** The store of one system. */

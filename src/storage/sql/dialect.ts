@@ -52,6 +52,8 @@ export interface Dialect {
   companion(table: TableSchema, field: Field): Companion | null;
   /** Returns the placeholder of the n-th parameter, from 1. */
   placeholder(n: number): string;
+  /** Name of the function that returns the greatest of its arguments. */
+  readonly greatest: string;
   /** Converts a stored value to the form that the driver binds to a column. */
   toColumn(storage: Storage, value: StoredValue): StoredValue;
   /** Returns the suffix of an ORDER BY term that may be absent: absent values come first ascending and last descending. */

@@ -1,10 +1,12 @@
 import type { RowGuard } from '../../access/index.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import type { Field, Reference, TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import type { Assignment, Mutation } from '../port.ts';
+import { type Assignment, type Mutation, noOutcome, type WriteOutcome } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { writeFilter } from './filter.ts';
 import { writeFits } from './record-size.ts';
+import { type RowContext, returnedMembers } from './row-layout.ts';
 import { writeGuard } from './row-security.ts';
 import { isActorField, SqlWriter, type Statement } from './sql-writer.ts';
 
@@ -21,8 +23,34 @@ export function compileUpdate(mutation: Of<'update'>, dialect: Dialect, growth: 
   writeWhere(out, mutation);
   if (growth !== null) writeFits(out.add(' AND '), mutation, growth);
   out.add(' RETURNING ').name('objectId');
+  const advanced = advancedField(mutation);
+  if (advanced) out.add(', ').name(advanced.column);
   for (const field of mutation.returning) out.add(', ').name(field.column);
   return out.statement();
+}
+
+/** Returns the Date that an update advances and returns; `undefined` if it has none. */
+export function advancedField({ assignments }: Pick<Of<'update'>, 'assignments'>): Field | undefined {
+  for (const { kind, field } of assignments) if (kind === 'advance') return field;
+  return undefined;
+}
+
+/**
+ * Returns the outcome of an update.
+ * @param values what its statement returned after the objectId
+ * @param isShown whether the caller may read the returned values
+ */
+export function updateOutcome(
+  mutation: Of<'update'>,
+  values: readonly unknown[],
+  isShown: boolean,
+  context: RowContext,
+): WriteOutcome {
+  const advanced = advancedField(mutation) !== undefined;
+  const columns = advanced ? values.slice(1) : values;
+  const returned = isShown && mutation.returning.length > 0 ? returnedMembers(mutation, columns, context) : '';
+  if (advanced) return { returned, updates: [{ item: mutation.item ?? 0, updatedAt: Number(values[0]), returned }] };
+  return returned === '' ? noOutcome : { returned };
 }
 
 /** Compiles an update of every record that matches. */
@@ -55,6 +83,10 @@ function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignm
     case 'increment':
       out.add('coalesce(').name(field.column).add(', 0) + ').bind(assignment.amount);
       break;
+    case 'advance':
+      out.add(`${out.dialect.greatest}(`).bind(assignment.value).add(', ').column('t', field.column).add(' + ');
+      out.bind(assignment.step).add(')');
+      break;
     case 'edit':
       if (!out.dialect.edit) throw new Error('this database computes edits before the statement');
       out.dialect.edit(out, field, assignment.edits, `${table.className}.${field.name}`);
@@ -62,10 +94,16 @@ function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignm
   }
 }
 
-/** Compiles a check that the record exists and the guard permits it. */
-export function compileExists(table: TableSchema, objectId: string, guard: RowGuard | null, dialect: Dialect): Statement {
+/** Compiles a check that the record exists, and the guard and the condition permit it. */
+export function compileExists(
+  table: TableSchema,
+  objectId: string,
+  guard: RowGuard | null,
+  dialect: Dialect,
+  condition?: Filter,
+): Statement {
   const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' AS t');
-  writeWhere(out, { table, objectId, guard });
+  writeWhere(out, { table, objectId, guard, ...(condition && { condition }) });
   return out.statement();
 }
 

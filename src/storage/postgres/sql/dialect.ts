@@ -29,6 +29,7 @@ const shared: Omit<Dialect, 'table' | 'candidates'> = {
   noLimit: null,
   companion,
   placeholder: (n) => `$${n}`,
+  greatest: 'greatest',
   toColumn: (_storage, value) => value,
   // The planner itself knows which index to use.
   unindexed: '',

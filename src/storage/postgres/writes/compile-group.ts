@@ -1,7 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { isWatched, uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import type { Mutation, WritePlan } from '../../port.ts';
+import { joinOutcomes, type Mutation, noOutcome, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Result } from '../connection/database.ts';
 import { compileBulkInsert, haveOneShape, type Inserts, idOf } from './bulk-insert.ts';
@@ -16,7 +16,7 @@ export interface Unit {
   /** As in `CompiledMutation`. */
   readonly tail: string | null;
   /** Returns the outcome of the n-th of its writes. @throws what rejects that write alone */
-  outcome(results: readonly Result[], n: number): string;
+  outcome(results: readonly Result[], n: number): WriteOutcome;
   /** As in `CompiledMutation`. */
   mustRetryLocked?(results: readonly Result[]): boolean;
 }
@@ -72,13 +72,13 @@ export function unitOf(at: number, mutations: readonly Mutation[], schema: Schem
     statements: steps.flatMap(({ statements }) => statements),
     tail: null,
     outcome(results) {
-      let returned = '';
+      let all = noOutcome;
       let done = 0;
       for (const { statements, outcome } of steps) {
-        returned += outcome(results.slice(done, done + statements.length));
+        all = joinOutcomes(all, outcome(results.slice(done, done + statements.length)));
         done += statements.length;
       }
-      return returned;
+      return all;
     },
   };
 }
@@ -154,9 +154,9 @@ function insertUnit(bucket: Run['inserts'], schema: Schema, context: CompileCont
     statements: [statement],
     tail: context.isCoordinator || (first && first.inserts.length > 1) ? null : ', ',
     outcome([result], n) {
-      if (result?.affected === bucket.length) return '';
+      if (result?.affected === bucket.length) return noOutcome;
       added ??= new Set(result?.rows.map(([id]) => id));
-      if (added.has(idOf((bucket[n] as Run['inserts'][number]).inserts[0]))) return '';
+      if (added.has(idOf((bucket[n] as Run['inserts'][number]).inserts[0]))) return noOutcome;
       throw serviceError('duplicateValue');
     },
   };

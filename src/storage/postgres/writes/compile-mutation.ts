@@ -1,10 +1,12 @@
 import { fail } from '../../../errors/fail.ts';
 import type { Field, Schema, TableSchema } from '../../../schema/model.ts';
 import { growthOf } from '../../column-values.ts';
-import type { MissingError, Mutation } from '../../port.ts';
+import { type MissingError, type Mutation, noOutcome, type WriteOutcome } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
+import { writeFilter } from '../../sql/filter.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
+  advancedField,
   compileDeleteAll,
   compileExists,
   compileLink,
@@ -13,11 +15,12 @@ import {
   compileUnmark,
   compileUpdate,
   compileUpdateAll,
+  updateOutcome,
   writePointing,
   writeWhere,
 } from '../../sql/mutation.ts';
 import { writeBytes } from '../../sql/record-size.ts';
-import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
+import type { RowContext } from '../../sql/row-layout.ts';
 import { writeGuard } from '../../sql/row-security.ts';
 import { SqlWriter, type Statement } from '../../sql/sql-writer.ts';
 import type { Result } from '../connection/database.ts';
@@ -39,13 +42,13 @@ export interface CompiledMutation {
   readonly statements: readonly Statement[];
   /** Text to append to the only statement so that it returns one more value; null if that is impossible. */
   readonly tail: string | null;
-  /** Returns members of a JSON object, each preceded by a comma. @throws objectNotFound or the step's own error instead, pointedAt */
-  outcome(results: readonly Result[]): string;
+  /** @throws objectNotFound or the step's own error instead, pointedAt */
+  outcome(results: readonly Result[]): WriteOutcome;
   /** Whether it had no effect because another transaction holds or has just changed its record: it must be executed again after `compileLocks`. */
   mustRetryLocked?(results: readonly Result[]): boolean;
 }
 
-const nothing = () => '';
+const nothing = () => noOutcome;
 
 /**
  * Compiles a step and its folded steps into one statement; they take effect if it does. Field edits must be resolved to plain assignments first
@@ -101,7 +104,7 @@ export function compileMutation(mutation: Mutation, schema: Schema, context: Com
 }
 
 function unlessMissing(missing: MissingError = 'objectNotFound') {
-  return ([found]: readonly Result[]): string => (found?.rows.length === 0 ? fail(missing) : '');
+  return ([found]: readonly Result[]): WriteOutcome => (found?.rows.length === 0 ? fail(missing) : noOutcome);
 }
 
 /** Returns the same statement with an additional first column, which fails if there is no row. */
@@ -136,8 +139,7 @@ function update(
       const row = updated?.rows[0];
       if (!row) return fail(growth !== null && others[0]?.rows.length === 1 ? 'valueTooLarge' : missing);
       const visible = others.at(-1);
-      if (returning.length === 0 || (guarded && visible?.rows.length === 0)) return '';
-      return returnedMembers(mutation, row.slice(before), context);
+      return updateOutcome(mutation, row.slice(before), !(guarded && visible?.rows.length === 0), context);
     },
   };
 }
@@ -152,7 +154,8 @@ function withFoldedSteps(
   const { text, params } = compileUpdate(mutation, dialect, growth);
   const out = new SqlWriter(dialect);
   out.params.push(...params);
-  const own = ['u0', ...mutation.returning.map((_, at) => `u${at + 1}`)].join(', ');
+  const count = 1 + (advancedField(mutation) ? 1 : 0) + mutation.returning.length;
+  const own = Array.from({ length: count }, (_, at) => `u${at}`).join(', ');
   const columns = sourceColumns(folded);
   out.add(`WITH u (${own}`);
   for (const name of columns.keys()) out.add(', ').name(name);
@@ -173,7 +176,7 @@ const CHANGED = -1;
  * statement that changes some, so there another statement locks the record first.
  */
 function remove(
-  { table, objectId, guard }: Of<'delete'>,
+  { table, objectId, guard, condition }: Of<'delete'>,
   schema: Schema,
   { dialect, isCoordinator }: CompileContext,
   folded: readonly FoldedStep[],
@@ -195,6 +198,7 @@ function remove(
     .table(table.sqlName);
   out.add(` AS t WHERE t."objectId" = ${id}`);
   if (guard) writeGuard(out.add(' AND '), guard, table, 't');
+  if (condition) writeFilter(out.add(' AND '), condition, 't');
   out.add(` FOR UPDATE OF t${skipsLocked ? ' SKIP LOCKED' : ''}), pointing AS MATERIALIZED (SELECT CASE`);
   if (skipsLocked)
     out.add(' WHEN place <> (SELECT s.ctid FROM ').table(table.sqlName).add(` AS s WHERE s."objectId" = ${id}) THEN ${CHANGED}`);
@@ -224,7 +228,7 @@ function remove(
       const [at, count] = (results.at(-1)?.rows[0] ?? []) as [number | null, number];
       const pointer = at === null ? undefined : pointers[at];
       if (pointer) return fail('pointedAt', objectId, pointer.table.className, pointer.field.name);
-      return count === 0 ? fail('objectNotFound') : '';
+      return count === 0 ? fail('objectNotFound') : noOutcome;
     },
     mustRetryLocked([deleted]) {
       const [at, count] = deleted?.rows[0] ?? [];

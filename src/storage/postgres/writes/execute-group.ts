@@ -1,4 +1,5 @@
 import { isInDoubt } from '../../../errors/fail.ts';
+import type { WriteOutcome } from '../../port.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import { commitInvalidation } from '../cluster/invalidation.ts';
 import type { Result, Session } from '../connection/database.ts';
@@ -84,10 +85,30 @@ export async function executeGroup(attempt: GroupExecution): Promise<readonly Qu
   }
   done.resolved.forEach((one, at) => {
     if ('error' in one) group[at]?.reject(one.error);
-    else if ('by' in one) group[at]?.resolve({ returned: one.returned });
   });
-  settle(attempt, done.kept, done.units, done.results);
+  settleSuperseded(group, done.resolved, settle(attempt, done.kept, done.units, done.results));
   return done.rest;
+}
+
+/** Settles the superseded writes. Each has the Date before that of the write that was executed for it (`SupersededUpdates`). */
+function settleSuperseded(
+  group: readonly QueuedWrite[],
+  resolved: readonly ResolvedWrite[],
+  outcomes: ReadonlyMap<QueuedWrite, WriteOutcome>,
+): void {
+  const dates = new Map<number, number>();
+  resolved.forEach((_, at) => {
+    const [update] = outcomes.get(group[at] as QueuedWrite)?.updates ?? [];
+    if (update) dates.set(at, update.updatedAt);
+  });
+  for (let at = resolved.length - 1; at >= 0; at--) {
+    const one = resolved[at];
+    if (!one || !('by' in one)) continue;
+    const { returned } = one;
+    const next = dates.get(one.by);
+    if (next !== undefined) dates.set(at, next - 1);
+    group[at]?.resolve(next === undefined ? { returned } : { returned, updates: [{ item: 0, updatedAt: next - 1, returned }] });
+  }
 }
 
 /** Maps an unknown outcome of a transaction that wrote nothing to `unavailable`. */
@@ -236,13 +257,14 @@ const conditionsOf = (attempt: GroupExecution): CompiledConditions =>
     attempt,
   );
 
-/** Settles each write after the transaction is durable. */
+/** Settles each write after the transaction is durable. @returns the outcomes of those that were done */
 function settle(
   { recordWrites }: GroupExecution,
   group: readonly QueuedWrite[],
   units: readonly Unit[],
   results: readonly Result[],
-): void {
+): ReadonlyMap<QueuedWrite, WriteOutcome> {
+  const outcomes = new Map<QueuedWrite, WriteOutcome>();
   recordWrites(tablesOf(group.map(({ plan }) => plan)));
   let first = 0;
   for (const unit of units) {
@@ -251,10 +273,13 @@ function settle(
     unit.writes.forEach((at, n) => {
       const write = group[at] as QueuedWrite;
       try {
-        write.resolve({ returned: unit.outcome(own, n) });
+        const outcome = unit.outcome(own, n);
+        outcomes.set(write, outcome);
+        write.resolve(outcome);
       } catch (error) {
         write.reject(error);
       }
     });
   }
+  return outcomes;
 }

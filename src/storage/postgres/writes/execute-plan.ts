@@ -1,5 +1,6 @@
+import { errorOfItem } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
-import type { Mutation, WritePlan } from '../../port.ts';
+import { joinOutcomes, type Mutation, noOutcome, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { type CompileContext, compileLocks, compileMutation } from './compile-mutation.ts';
 import { EditedRecords, hasEdits, isEdited, resolvePlan } from './json-updates.ts';
@@ -7,25 +8,31 @@ import { refusalOf } from './map-error.ts';
 
 /**
  * Executes the steps of one write inside the caller's transaction, and throws the error of the step that failed.
- * @returns members of a JSON object with the values that updates return, each preceded by a comma
  * @throws objectNotFound, duplicateValue, pointedAt and others; the caller's transaction must then end
  */
-export async function executePlan(session: Session, plan: WritePlan, schema: Schema, context: CompileContext): Promise<string> {
-  const pending: Promise<string>[] = [];
+export async function executePlan(session: Session, plan: WritePlan, schema: Schema, context: CompileContext): Promise<WriteOutcome> {
+  const pending: Promise<WriteOutcome>[] = [];
   for (const mutation of plan.mutations) {
-    const done = executeMutation(session, mutation, schema, context);
+    const done = executeMutation(session, mutation, schema, context).catch((error) => {
+      throw errorOfItem(error, mutation.item);
+    });
     // Awaited below; a failed step makes all later ones fail.
     done.catch(() => {});
     pending.push(done);
     // Edits read their record first; without edits, all steps are pipelined.
     if (hasEdits(plan)) await done;
   }
-  let returned = '';
-  for (const done of pending) returned += await done;
-  return returned;
+  let outcome = noOutcome;
+  for (const done of pending) outcome = joinOutcomes(outcome, await done);
+  return outcome;
 }
 
-async function executeMutation(session: Session, mutation: Mutation, schema: Schema, context: CompileContext): Promise<string> {
+async function executeMutation(
+  session: Session,
+  mutation: Mutation,
+  schema: Schema,
+  context: CompileContext,
+): Promise<WriteOutcome> {
   const resolved = isEdited(mutation) ? await resolveMutation(session, mutation, context) : mutation;
   const { statements, outcome } = compileMutation(resolved, schema, context, false);
   const locks = resolved.kind === 'delete' ? [compileLocks(resolved.table, [resolved.objectId], context.dialect)] : [];

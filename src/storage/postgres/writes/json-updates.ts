@@ -123,7 +123,7 @@ function resolveEdits(update: Update, known: Map<string, string | null>, { texts
   }
   const assignments = update.assignments.map((assignment): Assignment => {
     const { field, kind } = assignment;
-    if (kind === 'increment') return assignment;
+    if (kind === 'increment' || kind === 'advance') return assignment;
     const value = kind === 'edit' ? (values.get(field) ?? null) : assignment.value;
     updated.set(field.column, value as string | null);
     return { kind: 'set', field, value };

@@ -11,7 +11,7 @@ import { EditedRecords, editedFields, editedUpdates, hasEdits, readEdited, resol
 import { failedAt, GroupFailed } from './map-error.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import { recordLocksOf } from './record-locks.ts';
-import { returnedBy, SupersededUpdates } from './superseded-updates.ts';
+import { advancedPast, returnedBy, SupersededUpdates } from './superseded-updates.ts';
 
 /** Maximum characters of new values computed in a transaction, including superseded ones: a few seconds of work. */
 const MAX_COMPUTED_LENGTH = 16 * MAX_GROUP_TEXT;
@@ -87,6 +87,7 @@ export async function resolveGroup(
       const returned = returnedBy(last.plan, { addresses });
       kept += returned.length - textLength(last.plan);
       resolved[before] = { by: at, returned };
+      resolved[at] = { plan: advancedPast(last.plan, one.plan) };
     }
   } catch (error) {
     throw error instanceof GroupFailed ? error : failedAt(group, group.length, error);

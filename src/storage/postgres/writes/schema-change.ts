@@ -1,7 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
 import { Contention } from '../../../kernel/contention.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
-import type { WritePlan } from '../../port.ts';
+import type { WriteOutcome, WritePlan } from '../../port.ts';
 import { commitInvalidation } from '../cluster/invalidation.ts';
 import type { Session } from '../connection/database.ts';
 import { CommitUnknown, isLockTimeout, mapCatalogError, mayRetry, unavailable } from '../connection/map-error.ts';
@@ -23,7 +23,7 @@ const MAX_RETRY_MS = 30_000;
 interface Changed {
   readonly version: Version;
   readonly plan: WritePlan;
-  readonly returned?: string;
+  readonly outcome?: WriteOutcome;
 }
 
 /**
@@ -38,11 +38,11 @@ export async function changeSchema(context: ExecutorContext, write: QueuedWrite,
   for (;;)
     try {
       const work = (session: Session) => changeWithin(context, session, write);
-      const { version, plan, returned } = await transactions.transact(work, { timeLimit: 0, lockLimit });
+      const { version, plan, outcome } = await transactions.transact(work, { timeLimit: 0, lockLimit });
       schemaCache.adopt(version);
-      if (returned === undefined) return;
+      if (outcome === undefined) return;
       recordWrites(tablesOf([plan]));
-      write.resolve({ returned });
+      write.resolve(outcome);
       return;
     } catch (error) {
       if (error instanceof CommitUnknown) {
@@ -71,9 +71,9 @@ async function changeWithin(context: ExecutorContext, session: Session, write: Q
   const schema = await applyChanges(session, schemaName, plan.changes, before.schema).catch((error) => {
     throw refusalOf(error, plan.changes);
   });
-  const returned = await executePlan(session, plan, schema, context);
+  const outcome = await executePlan(session, plan, schema, context);
   await session.query(commitInvalidation(context, { schemaChanged: true, tables: watchedAmong(tablesOf([plan])) }));
-  return { version: { schema, changes: before.changes + 1 }, plan, returned };
+  return { version: { schema, changes: before.changes + 1 }, plan, outcome };
 }
 
 /** PostgreSQL counts dropped columns too, so the limit of columns can be hit earlier. */

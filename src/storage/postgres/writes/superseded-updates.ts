@@ -19,7 +19,8 @@ interface Last {
 
 /**
  * Finds edits that need not be executed because the record's next edit sets the same columns: the last one is executed for all, and determines
- * whether the record exists and accepts them. No earlier one may need more bytes than the last one.
+ * whether the record exists and accepts them. No earlier one may need more bytes than the last one. A Date that each of them advances is advanced once,
+ * by a millisecond for each.
  */
 export class SupersededUpdates {
   readonly #last = new Map<string, Last>();
@@ -71,7 +72,9 @@ function onlyUpdate({ mutations, conditions = [] }: WritePlan): Update | null {
   )
     return null;
   const values = valuesOf(update);
-  return values.size === update.assignments.length && update.returning.every((field) => values.has(field)) ? update : null;
+  const dates = update.assignments.filter(({ kind }) => kind === 'advance').length;
+  const isKnown = values.size + dates === update.assignments.length && update.returning.every((field) => values.has(field));
+  return isKnown ? update : null;
 }
 
 /** Whether an index covers an assigned column: the database may then reject the value. */
@@ -82,4 +85,21 @@ function isIndexed({ table, assignments }: Update): boolean {
 
 function valuesOf({ assignments }: Update): Map<Field, StoredValue> {
   return new Map(assignments.flatMap((one) => (one.kind === 'set' ? [[one.field, one.value] as const] : [])));
+}
+
+/** Returns a write with a Date that is later by a millisecond for each write that it supersedes. @param last the write that it supersedes */
+export function advancedPast(last: WritePlan, plan: WritePlan): WritePlan {
+  const step = stepOf(last);
+  if (step === 0) return plan;
+  const mutations = plan.mutations.map((one): Mutation => {
+    if (one.kind !== 'update') return one;
+    const assignments = one.assignments.map((set) => (set.kind === 'advance' ? { ...set, step: set.step + step } : set));
+    return { ...one, assignments };
+  });
+  return { ...plan, mutations };
+}
+
+function stepOf(plan: WritePlan): number {
+  for (const one of onlyUpdate(plan)?.assignments ?? []) if (one.kind === 'advance') return one.step;
+  return 0;
 }

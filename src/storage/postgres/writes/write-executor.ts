@@ -1,4 +1,4 @@
-import { isUnavailable, ServiceError } from '../../../errors/fail.ts';
+import { errorOfItem, isUnavailable, ServiceError } from '../../../errors/fail.ts';
 import { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { ConditionFailed } from '../../port.ts';
@@ -203,7 +203,7 @@ export class WriteExecutor implements Executor {
     const [only, ...others] = plan.mutations;
     const refusal = only && others.length === 0 ? refusalOf(failure, only) : undefined;
     if (refusal instanceof ServiceError) {
-      write.reject(refusal);
+      write.reject(errorOfItem(refusal, only?.item));
       return;
     }
     const tables = tablesOf([plan]);
@@ -212,18 +212,18 @@ export class WriteExecutor implements Executor {
       transactions.transact(
         async (session) => {
           await requireConditions(session, plan, this.#context);
-          const text = await executePlan(session, plan, plannedUnder, this.#context);
+          const outcome = await executePlan(session, plan, plannedUnder, this.#context);
           if (watched.length > 0)
             await session.query(commitInvalidation(this.#context, { schemaChanged: false, tables: watched }));
           await session.query(schemaVersionGuard(schemaName, changes));
-          return text;
+          return outcome;
         },
         { lockLimit },
       );
     try {
-      const returned = await this.#retrying([write], work);
+      const outcome = await this.#retrying([write], work);
       recordWrites(tables);
-      write.resolve({ returned });
+      write.resolve(outcome);
     } catch (error) {
       if (isLockTimeout(error)) throw await this.#findObstacles([write], [write], error);
       await this.#checkSchemaVersion(error, changes);

@@ -41,6 +41,7 @@ export const sqliteDialect: Dialect = {
   noLimit: -1,
   companion: () => null,
   placeholder: () => '?',
+  greatest: 'max',
   toColumn: (_storage, value) => (typeof value === 'boolean' ? Number(value) : value),
   nulls: () => '',
   unindexed: '+',

@@ -1,11 +1,21 @@
-import { fail, serviceError } from '../../../errors/fail.ts';
+import { errorOfItem, fail, serviceError } from '../../../errors/fail.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { applyStep, stepsOf } from '../../../schema/change.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import { growthOf } from '../../column-values.ts';
-import { type Condition, ConditionFailed, type Mutation, type Snapshot, type WriteOutcome, type WritePlan } from '../../port.ts';
+import {
+  type Condition,
+  ConditionFailed,
+  joinOutcomes,
+  type Mutation,
+  noOutcome,
+  type Snapshot,
+  type WriteOutcome,
+  type WritePlan,
+} from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
+  advancedField,
   compileDelete,
   compileDeleteAll,
   compileExists,
@@ -16,9 +26,10 @@ import {
   compileUnmark,
   compileUpdate,
   compileUpdateAll,
+  updateOutcome,
 } from '../../sql/mutation.ts';
 import { compileSize } from '../../sql/record-size.ts';
-import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
+import type { RowContext } from '../../sql/row-layout.ts';
 import type { Connection } from '../connection/connection.ts';
 import { saveStep } from '../schema/catalog.ts';
 import { applyDdl } from '../schema/ddl.ts';
@@ -28,34 +39,33 @@ import { firstTakenOf, unlessTaken, type Values } from './transaction.ts';
 
 /**
  * Executes one step of a write, inside the caller's savepoint.
- * @returns members of a JSON object with the values that an update returns, each after a comma; usually empty
  * @throws objectNotFound or the step's own error instead, duplicateValue, pointedAt, and the errors of field operators
  */
-export function executeMutation(connection: Connection, mutation: Mutation, schema: Schema, context: RowContext): string {
+export function executeMutation(connection: Connection, mutation: Mutation, schema: Schema, context: RowContext): WriteOutcome {
   switch (mutation.kind) {
     case 'insert':
       insert(connection, mutation);
-      return '';
+      return noOutcome;
     case 'update':
       return update(connection, mutation, context);
     case 'delete':
       remove(connection, mutation, schema);
-      return '';
+      return noOutcome;
     case 'require':
       if (!connection.first(compileRequire(mutation, dialect))) fail(mutation.missing ?? 'objectNotFound');
-      return '';
+      return noOutcome;
     case 'unmark':
       connection.run(compileUnmark(mutation, dialect));
-      return '';
+      return noOutcome;
     case 'updateAll':
       unlessTaken(mutation.table, () => connection.run(compileUpdateAll(mutation, dialect)));
-      return '';
+      return noOutcome;
     case 'deleteAll':
       connection.run(compileDeleteAll(mutation, dialect));
-      return '';
+      return noOutcome;
     default:
       connection.run(compileLink(mutation, dialect));
-      return '';
+      return noOutcome;
   }
 }
 
@@ -78,7 +88,7 @@ function withSnapshot(connection: Connection, { source: _, ...plain }: Insert, s
   return text === null ? null : { ...plain, values: [...plain.values, [snapshot.to, text]] };
 }
 
-function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>, context: RowContext): string {
+function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>, context: RowContext): WriteOutcome {
   const { table, objectId, returningGuard = null } = mutation;
   const size = () => (connection.first(compileSize(table, objectId, dialect))?.[0] ?? 0) as number;
   const mayOutgrow = growthOf(mutation) !== null;
@@ -92,19 +102,21 @@ function update(connection: Connection, mutation: Extract<Mutation, { kind: 'upd
   if (!row) fail(mutation.missing ?? 'objectNotFound');
   // A record that was too large before may become smaller.
   if (mayOutgrow && size() > Math.max(before, limits.recordBytes)) fail('valueTooLarge');
-  if (mutation.returning.length === 0) return '';
+  const values = row.slice(1);
+  if (mutation.returning.length === 0) return updateOutcome(mutation, values, true, context);
+  const first = advancedField(mutation) ? 1 : 0;
   mutation.returning.forEach((field, index) => {
-    const value = row[index + 1];
+    const value = values[first + index];
     if (typeof value === 'number' && !Number.isFinite(value))
       throw serviceError('badOperator', `the result of Increment on ${field.name} is not a finite number`);
   });
-  if (returningGuard && !connection.first(compileExists(table, objectId, returningGuard, dialect))) return '';
-  return returnedMembers(mutation, row.slice(1), context);
+  const isShown = !returningGuard || connection.first(compileExists(table, objectId, returningGuard, dialect)) !== undefined;
+  return updateOutcome(mutation, values, isShown, context);
 }
 
 function remove(connection: Connection, mutation: Extract<Mutation, { kind: 'delete' }>, schema: Schema): void {
-  const { table, objectId, guard } = mutation;
-  if (!connection.first(compileExists(table, objectId, guard, dialect))) fail('objectNotFound');
+  const { table, objectId, guard, condition } = mutation;
+  if (!connection.first(compileExists(table, objectId, guard, dialect, condition))) fail('objectNotFound');
   refusePointedAt(connection, table, objectId, schema);
   connection.run(compileDelete(table, objectId, dialect));
   for (const field of table.fields.values())
@@ -147,9 +159,14 @@ export function executePlan(
       current = after;
     }
   }
-  let returned = '';
-  for (const mutation of plan.mutations) returned += executeMutation(connection, mutation, current, context);
-  return { schema: current, outcome: { returned } };
+  let outcome = noOutcome;
+  for (const mutation of plan.mutations)
+    try {
+      outcome = joinOutcomes(outcome, executeMutation(connection, mutation, current, context));
+    } catch (error) {
+      throw errorOfItem(error, mutation.item);
+    }
+  return { schema: current, outcome };
 }
 
 /** `unchanged` always holds: one process has the store to itself, and its writers take turns, so no other writer can come between. */

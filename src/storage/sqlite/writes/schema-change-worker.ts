@@ -37,7 +37,12 @@ function answer(): SchemaChangeAnswer {
   } catch (thrown) {
     const error = mapError(thrown);
     if (error instanceof ServiceError)
-      return { key: error.key, text: error.message, ...(storeFaultOf(error) ? { cause: sentFault(error) } : {}) };
+      return {
+        key: error.key,
+        text: error.message,
+        ...(error.item !== undefined && { item: error.item }),
+        ...(storeFaultOf(error) ? { cause: sentFault(error) } : {}),
+      };
     if (error instanceof ConditionFailed) return 'overtaken';
     throw error;
   } finally {

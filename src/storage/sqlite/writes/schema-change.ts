@@ -40,7 +40,7 @@ export interface SchemaChangeSetup extends SchemaChangeTask {
 export type SchemaChangeAnswer =
   | 'overtaken'
   | { readonly outcome: WriteOutcome }
-  | { readonly key: ErrorKey; readonly text: string; readonly cause?: SentFault };
+  | { readonly key: ErrorKey; readonly text: string; readonly item?: number; readonly cause?: SentFault };
 
 /** Returns whether a plan reads all records of a large table, or changes many columns, and would block the event loop. */
 export function isLongSchemaChange(connection: Connection, plan: WritePlan, schema: Schema): boolean {
@@ -95,8 +95,9 @@ export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile):
   });
 }
 
-function receivedError({ key, text, cause }: { key: ErrorKey; text: string; cause?: SentFault }): ServiceError {
+function receivedError({ key, text, item, cause }: Extract<SchemaChangeAnswer, { key: ErrorKey }>): ServiceError {
   const error = new ServiceError(key, text);
+  error.item = item;
   if (cause) error.cause = receivedFault(cause);
   return error;
 }
