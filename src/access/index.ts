@@ -9,7 +9,7 @@ export {
   requireKey,
   visibilityOf,
 } from './authorize.ts';
-export { deletionsOf } from './copies.ts';
+export { deletionsOf, holdsCopies } from './copies.ts';
 export { bothOf, type Grant, hiddenFieldsOf, type Mask, type Masks, type RowGuard, type SubjectNames } from './grant.ts';
 export {
   ADMIN,
@@ -30,6 +30,7 @@ export {
   type Principal,
   type ToolObstacle,
   type ToolRequirement,
+  viewerOf,
 } from './principal.ts';
 export type { ReadableTable, ReadableTables } from './readable.ts';
 export { mayKnowTable, requireSchemaChange, requireSchemaRead, schemaViewFor } from './schema-rights.ts';

@@ -34,6 +34,12 @@ export function actorId(principal: Principal): string | null {
   return principal.kind === 'user' ? principal.userId : null;
 }
 
+/** Returns a text that is the same for callers to whom every record looks the same: keys, or a user with the same roles. */
+export function viewerOf(principal: Principal): string {
+  if (holdsKey(principal)) return 'key';
+  return principal.kind === 'user' ? JSON.stringify([principal.userId, ...[...principal.roles].sort()]) : principal.kind;
+}
+
 /** What a user may be allowed to do through agents, off by default. Reference: agents.md#mcp-permissions. */
 export const agentPermissions = ['mcp:view', 'mcp:create', 'mcp:update', 'mcp:edit-page-and-schema'] as const;
 export type AgentPermission = (typeof agentPermissions)[number];

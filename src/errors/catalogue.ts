@@ -141,6 +141,10 @@ export const catalogue = {
   largeUploadsOff: { code: 400, status: 400, text: () => 'App is not allowed to upload large files.' },
   /** A conditional write whose condition does not hold. */
   changedMeanwhile: { code: 409, status: 409, text: () => 'The record has changed meanwhile.' },
+  /** Of `If-Match` (records.md#conditional-writes). The answer has `updatedAt` of the record. */
+  preconditionFailed: { code: 409, status: 412, text: () => 'The record has changed meanwhile.' },
+  /** Of `If-None-Match: *` in a create. */
+  recordExists: { code: 409, status: 412, text: () => 'The record exists already.' },
   badUpload: { code: 107, status: 400, text: (why: string) => `Invalid upload: ${why}` },
 
   /** Answers of functions have no code (errors.md#errors-of-functions). */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../kernel/json.ts';
 import { catalogue, type ErrorKey } from './catalogue.ts';
 
 /** An error of the catalogue. Any other error is a fault of the service: 500. */
@@ -7,6 +8,8 @@ export class ServiceError extends Error {
   readonly code: number | undefined;
   /** Of a write of several records: the position of the one that failed; `undefined` if it is unknown, or there is only one. */
   item: number | undefined;
+  /** Further members of the answer. */
+  details: JsonObject | undefined;
 
   constructor(key: ErrorKey, text: string) {
     super(text);

@@ -28,18 +28,29 @@ export {
   planRecords,
   type Row,
   readRecord,
+  readViewed,
+  type ViewedRecord,
+  wholeView,
 } from './read/find.ts';
 export { readLabels } from './read/labels.ts';
 export { countRows, type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
 export { definitionFields } from './read/trigger-definitions.ts';
+export { shortHash } from './read/record-view.ts';
 export { versionedCache } from './read/versioned-cache.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { checkWrites, createAtomically, type RecordWrite, writeAtomically } from './write/batch-write.ts';
 export { isSilencingFlag, takeFlags } from './write/before-save.ts';
 export { commitPlan, eventOf } from './write/commit.ts';
-export { type Created, createRecord } from './write/create.ts';
+export { type Created, chosenId, createRecord } from './write/create.ts';
 export { exclusively, holding, retryWhenConditionFailed } from './write/exclusive.ts';
 export { isServerSet } from './write/fields.ts';
+export {
+  explained,
+  type Precondition,
+  presentVersionOf,
+  type Version,
+  type Versions,
+} from './write/precondition.ts';
 export { deleteRecord } from './write/remove.ts';
 export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';
 export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './write/validate.ts';

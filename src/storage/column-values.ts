@@ -1,4 +1,4 @@
-import { fail } from '../errors/fail.ts';
+import { errorOfItem, serviceError } from '../errors/fail.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
 import { type Storage, type StoredValue, storageOf } from '../values/index.ts';
@@ -50,7 +50,7 @@ export function refuseLarge(mutations: readonly Mutation[]): void {
     let bytes = 0;
     if (mutation.kind === 'insert') bytes = bytesOf(mutation.values, ([, value]) => value);
     else if (mutation.kind === 'update') bytes = newBytes(mutation);
-    if (bytes > limits.recordBytes) fail('valueTooLarge');
+    if (bytes > limits.recordBytes) throw errorOfItem(serviceError('valueTooLarge'), mutation.item);
   }
 }
 

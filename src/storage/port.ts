@@ -278,6 +278,11 @@ export interface Store {
   /** Returns the current schema, as far as this process knows it (`whenCurrent`). */
   schema(): Schema;
   /**
+   * Returns a text that is the same, in all processes and after restarts, as long as the schema and the addresses of files are: what the wire form of
+   * a record depends on besides its values and its reader. `null` if it is not known now.
+   */
+  recordForm(): string | null;
+  /**
    * Waits, if necessary, until the store knows what other processes did up to half a second ago, to its schema and to the tables that `tableVersion`
    * covers. Call it before each request. @throws unavailable
    */

@@ -15,6 +15,7 @@ export function storeWithin(outer: Store, own: Within): Store {
   const within: Store = {
     reader: outer.reader,
     raw: outer.raw,
+    recordForm: () => outer.recordForm(),
     isCurrent: () => outer.isCurrent(),
     tableVersion: (className) => outer.tableVersion(className),
     writeBehind: (write) => outer.writeBehind(write),

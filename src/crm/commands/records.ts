@@ -53,6 +53,6 @@ export async function updateRow(
   data: JsonObject,
   { onlyIf, ...silence }: SilencingOptions & { readonly onlyIf?: OnlyIf | undefined } = {},
 ): Promise<Row> {
-  const row = updatedRow(await updateRecord(context, table, objectId, bodyOf(context, data, silence), onlyIf));
+  const row = updatedRow(await updateRecord(context, table, objectId, bodyOf(context, data, silence), { onlyIf }));
   return mayView(context.principal) ? row : { updatedAt: row.updatedAt ?? null, objectId: row.objectId };
 }

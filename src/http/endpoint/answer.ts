@@ -4,9 +4,12 @@ import type { FastifyReply } from 'fastify';
 import { ServiceError } from '../../errors/fail.ts';
 import { renderError, retryAfterOf } from '../../errors/render.ts';
 import { faultPlace } from '../../observe/index.ts';
+import { presentVersionOf } from '../../records/index.ts';
 import type { FindResult } from '../../storage/port.ts';
 import { pageHeaders, tooLargePage } from '../pages/page.ts';
 import type { ApiReply } from './endpoint.ts';
+import { entityTag } from './entity-tag.ts';
+import { FramedPieces } from './framed-pieces.ts';
 import type { HttpServices } from './services.ts';
 
 /** The Content-Type of JSON answers. */
@@ -66,10 +69,12 @@ export function refuseEarly(services: ErrorServices, reply: FastifyReply, error:
 
 type ErrorServices = Pick<HttpServices, 'log' | 'conditions'>;
 
-/** Sets `retry-after` if the error has one, and logs a fault. */
+/** Sets the headers that an error has, and logs a fault. */
 function logFault({ log, conditions }: ErrorServices, reply: FastifyReply, error: unknown): void {
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
+  const present = presentVersionOf(error);
+  if (present) reply.header('etag', entityTag(present));
   if (error instanceof ServiceError) return;
   conditions.met('a request failed', faultPlace(error), error);
   log.debug({ err: error, request: reply.request.id }, 'a request failed');
@@ -91,67 +96,6 @@ export function resultsReply({ results, className, count }: FindResult & { reado
   const end = count === undefined ? `${told}}` : `${told},"count":${count}}`;
   const json = typeof results === 'string' ? `{"results":${results}${end}` : new FramedPieces('{"results":', results, end);
   return { status: 200, json };
-}
-
-/**
- * Adds a prefix and a suffix to streamed pieces. Unlike a generator, it forwards `return` even before the first read, so that the source is released
- * when the client disconnects.
- */
-export class FramedPieces implements AsyncIterableIterator<string> {
-  readonly #pieces: AsyncIterator<string>;
-  readonly #suffix: string;
-  readonly #onEnd: () => void;
-  #prefix: string;
-  #over = false;
-
-  /** @param ended called once, when the pieces end or are abandoned */
-  constructor(prefix: string, pieces: AsyncIterable<string>, suffix: string, ended: () => void = () => {}) {
-    this.#prefix = prefix;
-    this.#pieces = pieces[Symbol.asyncIterator]();
-    this.#suffix = suffix;
-    this.#onEnd = ended;
-  }
-
-  async next(): Promise<IteratorResult<string>> {
-    if (this.#over) return { done: true, value: undefined };
-    if (this.#prefix !== '') {
-      const value = this.#prefix;
-      this.#prefix = '';
-      return { done: false, value };
-    }
-    try {
-      const piece = await this.#pieces.next();
-      // The client disconnected meanwhile; release what the source opened since.
-      if (this.#over) return await this.#leave();
-      if (!piece.done) return piece;
-    } catch (error) {
-      this.#end();
-      throw error;
-    }
-    this.#end();
-    return this.#suffix === '' ? { done: true, value: undefined } : { done: false, value: this.#suffix };
-  }
-
-  async return(): Promise<IteratorResult<string>> {
-    if (this.#over) return { done: true, value: undefined };
-    this.#end();
-    return await this.#leave();
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async #leave(): Promise<IteratorResult<string>> {
-    await this.#pieces.return?.();
-    return { done: true, value: undefined };
-  }
-
-  #end(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#onEnd();
-  }
 }
 
 /** Time to read and discard the rest of an unwanted body. */

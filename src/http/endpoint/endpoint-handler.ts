@@ -7,8 +7,10 @@ import { prefix } from '../../kernel/prefix.ts';
 import type { NamedParameters } from '../../query/index.ts';
 import { CallerRequest, type CallerScope, type CallerSteps, executeAsCaller } from '../../requests/index.ts';
 import type { Credentials } from '../../systems/index.ts';
-import { FramedPieces, sendError, sendReply } from './answer.ts';
+import { sendError, sendReply } from './answer.ts';
 import type { ApiReply, Client, Endpoint } from './endpoint.ts';
+import { noPreconditions, type SentPreconditions } from './entity-tag.ts';
+import { FramedPieces } from './framed-pieces.ts';
 import { logAndReject } from './log-rejected.ts';
 import { LongBodies, MIN_LONG_BODY_LENGTH } from './long-bodies.ts';
 import { type Envelope, envelopeOf, parseEnvelope } from './parse-request.ts';
@@ -143,6 +145,7 @@ class EndpointSteps implements CallerSteps<ApiReply> {
       client: new RequestClient(envelope, this.callerRequest, reply),
       params: request.params as Params,
       query: queryOf(endpoint, envelope, request),
+      preconditions: preconditionsOf(request),
       body: envelope.body,
     });
   }
@@ -221,6 +224,11 @@ function sendStreamed(
   return new Promise<void>((ended) => {
     sendReply(services, reply, { ...answer, json: new FramedPieces('', pieces, '', ended) });
   });
+}
+
+function preconditionsOf({ headers }: FastifyRequest): SentPreconditions {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  return ifMatch === undefined && ifNoneMatch === undefined ? noPreconditions : { ifMatch, ifNoneMatch };
 }
 
 /** A GET sent as a POST has its parameters in the body. Reference: requests.md#methods. */

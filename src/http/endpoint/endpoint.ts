@@ -5,6 +5,7 @@ import type { NamedParameters } from '../../query/index.ts';
 import type { RecordContext } from '../../records/index.ts';
 import type { JsonText } from '../../storage/port.ts';
 import type { System } from '../../systems/index.ts';
+import type { SentPreconditions } from './entity-tag.ts';
 
 /** Facts about the sender of a request, apart from its rights. */
 export interface Client {
@@ -32,6 +33,7 @@ export interface ApiRequest {
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: NamedParameters;
+  readonly preconditions: SentPreconditions;
   /** The JSON body without credentials; `undefined` if none was sent. */
   readonly body: JsonValue | undefined;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FramedPieces } from './answer.ts';
+import { FramedPieces } from './framed-pieces.ts';
 
 /** Pieces that record whether they were released. */
 function source(pieces: string[], failAt = Number.NaN) {

@@ -51,6 +51,8 @@ const requestedHeaders = 'access-control-request-headers';
 const knownHeaders = [
   'Content-Type',
   'X-Request-Id',
+  // Conditional and repeated writes (records.md#conditional-writes, requests.md#repeated-requests).
+  ...['If-Match', 'If-None-Match', 'Idempotency-Key'],
   ...['Application-Id', 'API-Key', 'Master-Key', 'Session-Token', 'Installation-Id', 'Client-Version'].map(
     (name) => `X-Platform-${name}`,
   ),
@@ -68,6 +70,7 @@ export async function registerCors(server: FastifyInstance): Promise<void> {
     // One string; the plugin would join a list for each answer.
     exposedHeaders: [
       ...['X-Request-Id', 'Location', 'ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition', 'Retry-After'],
+      'Idempotency-Replayed',
       // For agents: where to sign in, and headers of the MCP protocol.
       ...['WWW-Authenticate', 'Mcp-Session-Id', 'MCP-Protocol-Version'],
     ].join(', '),

@@ -7,6 +7,7 @@ import { prefix } from '../../kernel/prefix.ts';
 import { errorToReport, type Progress } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
 import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
+import { noPreconditions } from '../endpoint/entity-tag.ts';
 import { stripConsumed } from '../endpoint/parse-request.ts';
 
 /** An item of a batch with its endpoint. */
@@ -199,6 +200,7 @@ async function answer(
       context,
       params,
       query: noQuery,
+      preconditions: noPreconditions,
       body: stripConsumed(body ?? undefined),
     });
     return {

@@ -1,19 +1,36 @@
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject } from '../../kernel/json.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { AggregateParameters } from '../../query/aggregate/index.ts';
 import { FindParameters, type ReadOptions, ReadParameters } from '../../query/index.ts';
 import {
   aggregateRecords,
+  type Created,
+  chosenId,
   createRecord,
   deleteRecord,
+  explained,
   findRecords,
-  readRecord,
+  readViewed,
+  shortHash,
   updatedText,
   updateRecord,
+  type ViewedRecord,
+  wholeView,
 } from '../../records/index.ts';
 import type { JsonText } from '../../storage/port.ts';
 import type { Users } from '../../users/index.ts';
 import { resultsReply } from '../endpoint/answer.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
+import {
+  createCondition,
+  entityTag,
+  isUnmodified,
+  preconditionOf,
+  type SentPreconditions,
+  updatedAtOf,
+  withBeginning,
+} from '../endpoint/entity-tag.ts';
 import { fieldsOf } from '../endpoint/parse-request.ts';
 
 type Params = ApiRequest['params'];
@@ -25,7 +42,7 @@ type Params = ApiRequest['params'];
 export const MAX_LOCATION_LENGTH = 2_000;
 
 /** Creates a record and returns the content of the answer. */
-type Create = (request: ApiRequest, className: string) => Promise<{ readonly objectId: string }>;
+type Create = (request: ApiRequest, className: string) => Promise<Created>;
 
 /**
  * Returns the endpoints for the records of a table. Reference: records.md#create, records.md#read, records.md#update, records.md#delete.
@@ -41,11 +58,12 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
       path: base,
       async handle(request) {
         const className = classOf(request.params);
-        const created = await create(request, className);
+        const created = await createIfNew(request, className, create);
         const table = base.replace(':className', encodeURIComponent(className));
         const location = `${prefix}${table}/${encodeURIComponent(created.objectId.toWellFormed())}`;
         const headers = {
           ...(location.length <= MAX_LOCATION_LENGTH && { location }),
+          etag: tagOf(request, className, created.createdAt),
           // Signing up and opening a session answer with a token (requests.md#caching).
           ...('sessionToken' in created && { 'cache-control': 'no-store' }),
         };
@@ -55,20 +73,28 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
     {
       method: 'GET',
       path: one,
-      handle: async ({ context, params, query }) =>
-        ok(await readRecord(context, classOf(params), idOf(params), readOptions(query))),
+      async handle({ context, params, query, preconditions }) {
+        const record = await readViewed(context, classOf(params), idOf(params), readOptions(query));
+        return recordReply(record, preconditions);
+      },
     },
     {
       method: 'PUT',
       path: one,
-      handle: async ({ context, params, body }) =>
-        ok(updatedText(await updateRecord(context, classOf(params), idOf(params), fieldsOf(body)))),
+      async handle(request) {
+        const { context, params, body, preconditions } = request;
+        const className = classOf(params);
+        const precondition = preconditionOf(preconditions);
+        const updated = await updateRecord(context, className, idOf(params), fieldsOf(body), { precondition });
+        const etag = tagOf(request, className, updated.updatedAt);
+        return { status: 200, json: updatedText(updated), headers: { etag } };
+      },
     },
     {
       method: 'DELETE',
       path: one,
-      async handle({ context, params, body }) {
-        await deleteRecord(context, classOf(params), idOf(params), fieldsOf(body));
+      async handle({ context, params, body, preconditions }) {
+        await deleteRecord(context, classOf(params), idOf(params), fieldsOf(body), preconditionOf(preconditions));
         return ok('{}');
       },
     },
@@ -84,6 +110,41 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
 /** Returns which parts of a record to read; `undefined` for all. */
 export const readOptions = (query: ApiRequest['query']): ReadOptions | undefined =>
   query.size > 0 ? new ReadParameters(query) : undefined;
+
+/** Returns the ETag of a record that was written. @param at its `updatedAt`, in ISO 8601 */
+const tagOf = ({ context }: ApiRequest, className: string, at: string): string =>
+  entityTag({ updatedAt: Date.parse(at), view: wholeView(context, className) });
+
+/**
+ * Answers with a record and its ETag, or 304 if the client has it. If the service may have changed the text without a new version, the ETag has a hash
+ * of the text; one with other records in it is never 304.
+ */
+async function recordReply(record: ViewedRecord, preconditions: SentPreconditions): Promise<ApiReply> {
+  const { beginning, text } = await withBeginning(record.text);
+  const updatedAt = updatedAtOf(beginning);
+  if (updatedAt === null) return ok(text);
+  const view = record.view ?? (typeof text === 'string' && !record.isExpanded ? shortHash(text) : null);
+  const etag = entityTag({ updatedAt, view });
+  if (view === null || !isUnmodified(preconditions, etag)) return { status: 200, json: text, headers: { etag } };
+  if (typeof text !== 'string') await text[Symbol.asyncIterator]().return?.();
+  return { status: 304, json: '', headers: { etag } };
+}
+
+/** @throws recordExists, preconditionFailed (412); what `create` throws */
+async function createIfNew(request: ApiRequest, className: string, create: Create): ReturnType<Create> {
+  const condition = createCondition(request.preconditions);
+  if (condition === 'none') return create(request, className);
+  if (condition === 'malformed') return fail('preconditionFailed');
+  try {
+    return await create(request, className);
+  } catch (error) {
+    const { context, body } = request;
+    const objectId = isJsonObject(body) ? chosenId(body, context.principal) : undefined;
+    if (objectId === undefined) throw error;
+    const precondition = { ifNoneMatch: 'any' } as const;
+    throw await explained(context, { className, objectId, action: 'create', precondition }, error);
+  }
+}
 
 const ok = (json: JsonText): ApiReply => ({ status: 200, json });
 

@@ -1,4 +1,4 @@
-import { authorize, type Grant, master, refuseOutright } from '../../access/index.ts';
+import { authorize, type Grant, grantFor, master, refuseOutright } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -21,6 +21,7 @@ import type { Schema } from '../../schema/model.ts';
 import { type FindResult, type JsonText, SchemaChanged, type Store } from '../../storage/port.ts';
 import { rowsOf, valueOfText } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
+import { viewOf } from './record-view.ts';
 
 /** Selections of whole records, by grant. Grants are cached, so that the engine compiles each selection once. */
 const wholeRecords = new WeakMap<Grant, Selection>();
@@ -37,16 +38,48 @@ export async function readRecord(
   objectId: string,
   options?: ReadOptions,
 ): Promise<JsonText> {
+  return (await readViewed(context, className, objectId, options)).text;
+}
+
+/** A record as a caller sees it. */
+export interface ViewedRecord {
+  readonly text: JsonText;
+  /** As `viewOf` returns it. */
+  readonly view: string | null;
+  /** Whether other records may be part of the text. */
+  readonly isExpanded: boolean;
+}
+
+/** Reads one record as `readRecord` does, with what its text depends on besides the record. */
+export async function readViewed(
+  context: RecordContext,
+  className: string,
+  objectId: string,
+  options?: ReadOptions,
+): Promise<ViewedRecord> {
   const { store, principal } = context;
-  const found = await retryOnSchemaChange(store, (schema) => {
+  let selection: Selection | undefined;
+  let view: string | null = null;
+  const text = await retryOnSchemaChange(store, (schema) => {
     refuseOutright(principal, 'get', className);
     const table = schema.tables.get(className);
     if (!table) return fail('objectNotFound');
     const grant = authorize(principal, 'get', table, schema);
     const scope = { schema, principal };
-    return store.reader.get(options ? buildSelection(options, grant, scope) : wholeRecord(grant, scope), objectId);
+    selection = options ? buildSelection(options, grant, scope) : wholeRecord(grant, scope);
+    view = viewOf(store, principal, selection);
+    return store.reader.get(selection, objectId);
   });
-  return found ?? fail('objectNotFound');
+  if (text === null) return fail('objectNotFound');
+  return { text, view, isExpanded: (selection?.includes.length ?? 0) > 0 };
+}
+
+/** Returns the view of a caller who reads whole records of a table (`viewOf`); `null` also if the caller may not read any. */
+export function wholeView({ store, principal }: RecordContext, className: string): string | null {
+  const schema = store.schema();
+  const table = schema.tables.get(className);
+  const grant = table ? grantFor(principal, 'get', table, schema) : null;
+  return grant && viewOf(store, principal, wholeRecord(grant, { schema, principal }));
 }
 
 function wholeRecord(grant: Grant, scope: QueryScope): Selection {

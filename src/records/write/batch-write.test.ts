@@ -179,8 +179,8 @@ test('writes that are only checked fail as they would, and leave nothing', async
 test('a record is changed only as long as a condition holds; who meets another state hears that it has changed', async () => {
   const context = masterContext(store);
   const { objectId } = await createRecord(context, 'Guarded', { Version: '1' });
-  const at = (version: string): OnlyIf => {
-    return (table) => ({ kind: 'compare', field: fieldOf(table, 'Version'), op: 'eq', value: version });
+  const at = (version: string): { onlyIf: OnlyIf } => {
+    return { onlyIf: (table) => ({ kind: 'compare', field: fieldOf(table, 'Version'), op: 'eq', value: version }) };
   };
   const outcomes = await Promise.allSettled([
     updateRecord(context, 'Guarded', objectId, { Version: '2' }, at('1')),

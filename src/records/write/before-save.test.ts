@@ -125,12 +125,12 @@ test('of one millisecond, and beside a clock that is behind, each write is later
 });
 
 test('what the caller asks for holds beside what the rules have read', async () => {
-  const isNone: OnlyIf = (table) => ({ kind: 'compare', field: fieldOf(table, 'b'), op: 'eq', value: 0 });
+  const onlyIf: OnlyIf = (table) => ({ kind: 'compare', field: fieldOf(table, 'b'), op: 'eq', value: 0 });
   meanwhile = once(() => updateRecord(ruled, className, objectId, { a: 0 }));
-  await updateRecord(ruled, className, objectId, { a: 1 }, isNone);
+  await updateRecord(ruled, className, objectId, { a: 1 }, { onlyIf });
   assert.deepEqual(await values(), [1, 0]);
   await updateRecord(ruled, className, objectId, { a: 0, b: 1 });
-  await assert.rejects(updateRecord(ruled, className, objectId, { b: 0 }, isNone), { key: 'changedMeanwhile' });
+  await assert.rejects(updateRecord(ruled, className, objectId, { b: 0 }, { onlyIf }), { key: 'changedMeanwhile' });
 });
 
 const firstBy = (version: number) => ({ prepared: [readBy(version)], failure: serviceError('objectNotFound') });

@@ -1,9 +1,9 @@
-import { isInDoubt, isUnavailable, ServiceError } from '../../errors/fail.ts';
+import { errorOfItem, isInDoubt, isUnavailable, ServiceError } from '../../errors/fail.ts';
 import { nextWriteOrder } from '../../kernel/ids.ts';
 import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import { refuseLarge } from '../../storage/column-values.ts';
-import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
+import type { Condition, Mutation, UpdateResult, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { AddedSteps, Attempt, RuledFields, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
@@ -36,9 +36,13 @@ export interface CommitAdditions {
 /** Records that were written. */
 export interface Committed {
   readonly records: readonly PreparedRecord[];
-  /** As in `WriteOutcome`. */
-  readonly returned: string;
+  /** As in `WriteOutcome`, by the position of their record. */
+  readonly updates: ReadonlyMap<number, UpdateResult>;
 }
+
+/** Returns when the n-th record was written, as it is stored, in milliseconds since 1970. */
+export const writtenAt = ({ records, updates }: Committed, item = 0): number =>
+  updates.get(item)?.updatedAt ?? (records[item] as PreparedRecord).at;
 
 /**
  * Writes records in one commit, all of them or none: prepare → plan → commit → notify. Prepares again if a record changed after the rules of its
@@ -60,8 +64,8 @@ export async function commitRecords(
     return prepare(attempt);
   };
   const commit = async (records: readonly PreparedRecord[], resolved: readonly ResolvedFiles[]): Promise<Committed> => {
-    const { returned } = await commitPlan(context, (schema) => planRecords(records, schema, resolved, additions), order);
-    return { records, returned };
+    const { updates = none } = await commitPlan(context, (schema) => planRecords(records, schema, resolved, additions), order);
+    return { records, updates: new Map(updates.map((one) => [one.item, one])) };
   };
   const commitOnce = async (records: readonly PreparedRecord[]): Promise<Committed> => {
     try {
@@ -82,6 +86,7 @@ export async function commitRecords(
 /**
  * Plans several records, each under the schema that the earlier ones leave.
  * @param resolved by record; an empty list if no files were resolved
+ * @throws what the plans throw, with the position of the record if there are several
  */
 export function planRecords(
   records: readonly PreparedRecord[],
@@ -100,7 +105,7 @@ export function planRecords(
   }
   let grown = applyChanges(schema, before);
   const plans = records.map((record, index) => {
-    const planned = record.plan(grown, resolved[index] ?? noResolvedFiles);
+    const planned = planItem(record, grown, resolved[index] ?? noResolvedFiles, index);
     grown = applyChanges(grown, planned.changes);
     return planned;
   });
@@ -110,6 +115,16 @@ export function planRecords(
     mutations: [...plans.flatMap(({ mutations }) => mutations), ...after],
     events: plans.flatMap(({ events }) => events),
   };
+}
+
+/** Plans one of several records: its steps and errors carry its position. */
+function planItem(record: PreparedRecord, schema: Schema, resolved: ResolvedFiles, item: number): RecordPlan {
+  try {
+    const planned = record.plan(schema, resolved);
+    return { ...planned, mutations: planned.mutations.map((step) => ({ ...step, item })) };
+  } catch (error) {
+    throw errorOfItem(error, item);
+  }
 }
 
 /**

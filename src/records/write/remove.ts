@@ -7,6 +7,7 @@ import type { RecordContext } from '../context/context.ts';
 import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
+import { conditionOn, explained, type Precondition } from './precondition.ts';
 
 /** A record to be deleted. */
 export interface RecordRemoval {
@@ -14,15 +15,27 @@ export interface RecordRemoval {
   readonly objectId: string;
   /** May hold silencing flags; usually empty. */
   readonly body: JsonObject;
+  readonly precondition?: Precondition | undefined;
 }
 
 /**
  * Deletes a record. Reference: records.md#delete.
  * @param body as in `RecordRemoval`
- * @throws objectNotFound (101); pointedAt (119) if another record points at it; captcha, permissionDenied (119)
+ * @throws objectNotFound (101); pointedAt (119) if another record points at it; captcha, permissionDenied (119); preconditionFailed (412)
  */
-export async function deleteRecord(context: RecordContext, className: string, objectId: string, body: JsonObject): Promise<void> {
-  await commitRecords(context, async (attempt) => [await prepareRemove(context, { className, objectId, body }, attempt)]);
+export async function deleteRecord(
+  context: RecordContext,
+  className: string,
+  objectId: string,
+  body: JsonObject,
+  precondition?: Precondition,
+): Promise<void> {
+  const removal = { className, objectId, body, precondition };
+  try {
+    await commitRecords(context, async (attempt) => [await prepareRemove(context, removal, attempt)]);
+  } catch (error) {
+    throw precondition ? await explained(context, { className, objectId, action: 'delete', precondition }, error) : error;
+  }
 }
 
 /** Prepares a delete, as `prepareCreate` does a create. */
@@ -56,13 +69,15 @@ interface Deletion {
 const none: ReadonlyMap<string, Assignment> = new Map();
 
 /** Pure. */
-function planRemove({ context, removal: { className, objectId }, ruled, flags, at }: Deletion, schema: Schema): RecordPlan {
+function planRemove({ context, removal, ruled, flags, at }: Deletion, schema: Schema): RecordPlan {
+  const { className, objectId, precondition } = removal;
   const table = schema.tables.get(className);
   if (!table) return fail('objectNotFound');
   const { rows: guard } = authorize(context.principal, 'delete', table, schema);
+  const condition = precondition && conditionOn(table, precondition);
   return {
     changes: [],
-    mutations: [...(ruled.before?.(schema) ?? []), { kind: 'delete', table, objectId, guard }],
+    mutations: [...(ruled.before?.(schema) ?? []), { kind: 'delete', table, objectId, guard, ...(condition && { condition }) }],
     events: [eventOf(context, { event: 'delete', table, objectId, sent: {}, assignments: none, flags, at })],
   };
 }

@@ -12,9 +12,10 @@ import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
 import { getRow, type Row } from '../read/find.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
-import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
+import { commitRecords, eventOf, type PreparedRecord, type RecordPlan, writtenAt } from './commit.ts';
 import { disownedBy, planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments } from './file-attachments.ts';
+import { conditionOn, explained, type Precondition } from './precondition.ts';
 import { SchemaDraft } from './schema-draft.ts';
 
 /** A condition on the record that the commit checks. Pure. */
@@ -24,7 +25,7 @@ export type OnlyIf = (table: TableSchema) => Filter;
 export interface Updated {
   readonly updatedAt: string;
   readonly objectId: string;
-  /** New values of fields that operators changed, as `WriteOutcome.returned`. */
+  /** New values of fields that operators changed, as `UpdateResult.returned`. */
   readonly returned: string;
 }
 
@@ -41,26 +42,25 @@ export const updatedRow = ({ updatedAt, objectId, returned }: Updated): Row => (
 
 /**
  * Changes a record. Reference: records.md#update, records.md#field-operators.
- * @param onlyIf optimistic condition: writes only if the record is still as the caller has read it
+ * @param conditions when to write
  * @throws objectNotFound (101) if it does not exist or the caller may not see it; captcha, permissionDenied (119); schemaMismatch (111); unknownFile
  * (1);
- * changedMeanwhile (409) if `onlyIf` does not hold
+ * changedMeanwhile (409) if `onlyIf` does not hold; preconditionFailed (412)
  */
 export async function updateRecord(
   context: RecordContext,
   className: string,
   objectId: string,
   body: JsonObject,
-  onlyIf?: OnlyIf,
+  conditions: UpdateConditions = {},
 ): Promise<Updated> {
-  const update = { className, objectId, body, ...(onlyIf && { onlyIf }) };
+  const { onlyIf, precondition } = conditions;
+  const update = { className, objectId, body, ...conditions };
   try {
-    const { records, returned } = await commitRecords(context, async (attempt) => [
-      await prepareUpdate(context, update, attempt),
-    ]);
-    const [{ at }] = records as readonly [PreparedRecord];
-    return { updatedAt: isoText(at), objectId, returned };
+    const committed = await commitRecords(context, async (attempt) => [await prepareUpdate(context, update, attempt)]);
+    return { updatedAt: isoText(writtenAt(committed)), objectId, returned: committed.updates.get(0)?.returned ?? '' };
   } catch (error) {
+    if (precondition) throw await explained(context, { className, objectId, action: 'update', precondition }, error);
     if (onlyIf && error instanceof ServiceError && error.key === 'objectNotFound') {
       // Throws objectNotFound too if the caller cannot read the record.
       await getRow(context, className, objectId);
@@ -76,7 +76,15 @@ export interface RecordUpdate {
   readonly objectId: string;
   /** The fields, operators and silencing flags that the client sent. */
   readonly body: JsonObject;
-  readonly onlyIf?: OnlyIf;
+  readonly onlyIf?: OnlyIf | undefined;
+  readonly precondition?: Precondition | undefined;
+}
+
+/** When an update is executed; otherwise nothing is written. */
+export interface UpdateConditions {
+  /** Optimistic condition: the record is still as the caller has read it. */
+  readonly onlyIf?: OnlyIf | undefined;
+  readonly precondition?: Precondition | undefined;
 }
 
 /** Prepares an update, as `prepareCreate` does a create. */
@@ -112,7 +120,7 @@ interface Change {
 
 /** Plans an update, as `planCreate` does a create. Pure. */
 function planUpdate(
-  { context, update: { className, objectId, onlyIf }, ruled, flags, at }: Change,
+  { context, update: { className, objectId, onlyIf, precondition }, ruled, flags, at }: Change,
   schema: Schema,
   resolved: ResolvedFiles,
 ): RecordPlan {
@@ -130,9 +138,10 @@ function planUpdate(
     ...set,
     ...sourcesFor(table, context),
     ...disownedBy(table, sent),
-    updatedAt: at,
     updatedBy: signerOf(context, className),
   });
+  // Later than the stored one, also within one millisecond and if clocks differ: clients take it for the version of the record.
+  ours.push({ kind: 'advance', field: fieldOf(table, 'updatedAt'), value: at, step: 1 });
   // Values that operators produced are returned only if the caller may read them.
   const reading = returning.length > 0 ? grantFor(principal, 'get', stored, schema) : null;
   return {
@@ -144,7 +153,7 @@ function planUpdate(
         table,
         objectId,
         guard: draft.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows,
-        ...conditionOf(table, onlyIf, version),
+        ...conditionOf(table, onlyIf, precondition, version),
         assignments: [...assignments, ...ours],
         returning: reading ? returning.filter(({ name }) => !reading.masks.has(name)) : [],
         returningGuard: reading?.rows ?? null,
@@ -160,9 +169,12 @@ function planUpdate(
 function conditionOf(
   table: TableSchema,
   onlyIf: OnlyIf | undefined,
+  precondition: Precondition | undefined,
   version: number | undefined,
 ): Pick<Extract<Mutation, { kind: 'update' }>, 'condition'> {
   const items: Filter[] = onlyIf ? [onlyIf(table)] : [];
+  const required = precondition && conditionOn(table, precondition);
+  if (required) items.push(required);
   if (version !== undefined) items.push({ kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'eq', value: version });
   const [first, ...others] = items;
   if (!first) return {};

@@ -140,6 +140,11 @@ export class PostgresStore implements Store, Watcher {
     return this.#schemaCache.schema;
   }
 
+  recordForm(): string {
+    const addresses = this.#context.addresses();
+    return `${this.#schemaCache.changes} ${addresses.public} ${addresses.uploads}`;
+  }
+
   whenCurrent(): Promise<void> {
     return this.#staleness.whenCurrent();
   }

@@ -138,6 +138,13 @@ export class SqliteStore implements Store {
     return this.#known.current();
   }
 
+  recordForm(): string | null {
+    const { catalogVersion } = this.#known;
+    if (Number.isNaN(catalogVersion)) return null;
+    const addresses = this.#settings.addresses();
+    return `${catalogVersion} ${addresses.public} ${addresses.uploads}`;
+  }
+
   /** `schema` and `tableVersion` check the file themselves. @throws unavailable if it is missing, damaged or another system's */
   whenCurrent(): Promise<void> {
     const { refusal } = this.#availability;

@@ -47,6 +47,11 @@ export class SchemaCache {
     return this.#schema;
   }
 
+  /** Number of schema changes so far, which other processes count too; NaN if it has to be read again. */
+  get catalogVersion(): number {
+    return this.#catalogVersion;
+  }
+
   /** Number of removals from the schema so far. */
   get removals(): number {
     return this.#removals;
