@@ -81,7 +81,8 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
 
   largeUploadUnauthorized: 'A large upload needs a session token or a key.',
   largeUploadsOff: 'Large uploads are switched off. Switch them on with the `Config` row `allowAllFiles`.',
-  preconditionFailed: 'The record has changed since the version that `If-Match` names, or the header is no strong ETag. Read it again.',
+  preconditionFailed:
+    'The record has changed since the version that `If-Match` names, or the header is no strong ETag. Read it again.',
   recordExists: 'A record has the objectId of a create with `If-None-Match: *`. Update it, or choose another.',
   changedMeanwhile: 'The record has changed since it was read. Read it again and repeat the change.',
   badUpload: 'The upload is a form instead of raw bytes, or its `base64` is malformed.',

@@ -8,7 +8,10 @@ const RETRY_AFTER_S = 2;
 export function renderError(error: unknown): { status: number; json: string } {
   const shown = error instanceof ServiceError ? error : serviceError('internal');
   const inDoubt = shown.key === 'outcomeUnknown' ? true : undefined;
-  return { status: shown.status, json: JSON.stringify({ code: shown.code, error: shown.message || undefined, inDoubt, ...shown.details }) };
+  return {
+    status: shown.status,
+    json: JSON.stringify({ code: shown.code, error: shown.message || undefined, inDoubt, ...shown.details }),
+  };
 }
 
 /** Returns the seconds after which a client should retry (`Retry-After`); `undefined` if the error has none. */

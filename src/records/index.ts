@@ -33,9 +33,9 @@ export {
   wholeView,
 } from './read/find.ts';
 export { readLabels } from './read/labels.ts';
+export { shortHash } from './read/record-view.ts';
 export { countRows, type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
 export { definitionFields } from './read/trigger-definitions.ts';
-export { shortHash } from './read/record-view.ts';
 export { versionedCache } from './read/versioned-cache.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { checkWrites, createAtomically, type RecordWrite, writeAtomically } from './write/batch-write.ts';

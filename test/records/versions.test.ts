@@ -41,7 +41,10 @@ for (const engine of engines)
         const answers = await Promise.all(Array.from({ length: 50 }, () => store.put(table, id, body)));
         assert.equal(new Set(answers.map(tagOf)).size, 50, JSON.stringify(body));
         assert.equal(new Set(answers.map((one) => one.body.updatedAt)).size, 50);
-        const last = answers.map((one) => one.body.updatedAt).sort().at(-1);
+        const last = answers
+          .map((one) => one.body.updatedAt)
+          .sort()
+          .at(-1);
         assert.equal((await store.read(table, id)).updatedAt, last);
       }
     });
@@ -115,7 +118,12 @@ for (const engine of engines)
         assert.equal((await again(table, id, value, including)).status, 200, value);
       // Each of them names the version in a precondition.
       for (const tag of [some, whole, tagOf(expanded)]) {
-        const { status } = await store.put(table, id, { A: 1 }, { headers: { 'If-Match': `${tag}, ${tagOf(await store.get(table, id))}` } });
+        const { status } = await store.put(
+          table,
+          id,
+          { A: 1 },
+          { headers: { 'If-Match': `${tag}, ${tagOf(await store.get(table, id))}` } },
+        );
         assert.equal(status, 200);
       }
     });

@@ -83,6 +83,7 @@ export const general: Partial<Record<ErrorKey, Advice>> = {
   emailTaken: users,
   otherUser: { expected: 'Users are written by keys and administrators', next: 'Get-My-Access' },
   schemaOperation: { expected: 'A type can never be changed: take another name', next: 'Get-Schema' },
+  preconditionFailed: { expected: 'Read it again and send the change with its present updatedAt', next: 'Get-Record' },
   changedMeanwhile: { expected: 'Read it again and send the change with its present updatedAt', next: 'Get-Record' },
   invalidFileType: { expected: 'The extension of fileName has to fit the bytes; programs and unknown types are not taken' },
   uploadRefused: { expected: 'This system takes no files', next: 'Get-System-Info' },

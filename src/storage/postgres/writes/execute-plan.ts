@@ -10,7 +10,12 @@ import { refusalOf } from './map-error.ts';
  * Executes the steps of one write inside the caller's transaction, and throws the error of the step that failed.
  * @throws objectNotFound, duplicateValue, pointedAt and others; the caller's transaction must then end
  */
-export async function executePlan(session: Session, plan: WritePlan, schema: Schema, context: CompileContext): Promise<WriteOutcome> {
+export async function executePlan(
+  session: Session,
+  plan: WritePlan,
+  schema: Schema,
+  context: CompileContext,
+): Promise<WriteOutcome> {
   const pending: Promise<WriteOutcome>[] = [];
   for (const mutation of plan.mutations) {
     const done = executeMutation(session, mutation, schema, context).catch((error) => {
