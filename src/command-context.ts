@@ -13,7 +13,7 @@ import type { Store } from './storage/port.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { isLost, lockOf, makeDataDirectory, openStores, refuseEmpty, type Stores } from './stores.ts';
 import { Administration, openStore } from './systems/index.ts';
-import { Backups, type OtherProcesses } from './transfer/index.ts';
+import { Backups, Clones, type OtherProcesses } from './transfer/index.ts';
 import { userTableRules } from './users/index.ts';
 
 /**
@@ -62,6 +62,7 @@ export interface CommandContext {
     work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
   ): Promise<ReadonlyMap<string, unknown>>;
   readonly backups: Backups;
+  readonly clones: Clones;
   /** Opens the files of all systems. @throws OperatorError if they cannot be reached */
   files(): Promise<Files>;
   /** Returns which other processes work on the same store now. */
@@ -96,16 +97,16 @@ export async function openCommandContext(config: Config, databaseUrl: string | u
   const appIds = () => registry.read().systems.map(({ appId }) => appId);
   const administration = new Administration(registry, engine, () => openBytes(config, log));
   let bytes: Promise<FileStore> | undefined;
-  const backups = new Backups({
+  const parts = {
     administration,
     registry,
     engine,
-    engineName: databaseUrl === undefined ? 'sqlite' : 'postgres',
     files: () => (bytes ??= openBytes(config, log)),
-    makeFilePlace: (place) => makeFilePlace(config, place),
-    spoolDirectory: config.dataDir,
+    makeFilePlace: (place: string) => makeFilePlace(config, place),
     storeDirectory: databaseUrl === undefined ? config.dataDir : null,
-  });
+  };
+  const engineName = databaseUrl === undefined ? 'sqlite' : 'postgres';
+  const backups = new Backups({ ...parts, engineName, spoolDirectory: config.dataDir });
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
     administration.checkSystem(appId);
     const store = await openStore(engine, registry, appId, 'work', (since) => missingLogger(log)(appId, since));
@@ -118,6 +119,7 @@ export async function openCommandContext(config: Config, databaseUrl: string | u
   return {
     administration,
     backups,
+    clones: new Clones(parts),
     contextOf,
     withRecords: (appId, work) => withStore(appId, (store) => work(contextOf(store, appId))),
     async withFiles(appId, work) {

@@ -3,7 +3,9 @@ import { goBehind } from './background.ts';
 // Imported after lowering the priority, since loading is part of the work.
 const args = process.argv.slice(2);
 // `backup list` and `backup verify` only read backups, not the served stores.
-if (args[0] === 'backup' && args[1] !== 'list' && args[1] !== 'verify') goBehind();
+const readsServed =
+  args[0] === 'backup' ? args[1] !== 'list' && args[1] !== 'verify' : args[0] === 'system' && args[1] === 'clone';
+if (readsServed) goBehind();
 // A reader of the output, such as `head`, may leave before its end.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;

@@ -43,6 +43,7 @@ const actions: Actions = {
       ),
     ),
   withBackups: (work, use = 'used') => withCommandContext(use, ({ backups }) => work(backups)),
+  withClones: (work) => withCommandContext('used', ({ clones }) => work(clones)),
   withFiles: (appId, work) => withCommandContext('used', (context) => context.withFiles(appId, work)),
 };
 

@@ -9,4 +9,4 @@ export { newEntry, type SystemCredentials } from './new-entry.ts';
 export type { SearchPart } from './pending-systems.ts';
 export { type Credentials, KeyGuard, System } from './system.ts';
 export { Systems } from './systems.ts';
-export { readTableDefaults } from './template/template.ts';
+export { lookupTables, readTableDefaults } from './template/template.ts';

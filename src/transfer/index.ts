@@ -1,4 +1,5 @@
 export * from './backup/index.ts';
+export * from './clone/index.ts';
 export { exportRecords } from './export/export.ts';
 export { type ExportFormat, ExportParameters, exportFormats } from './export/parameters.ts';
 export type { ImportRequest } from './import/columns/request.ts';

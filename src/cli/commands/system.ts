@@ -9,6 +9,7 @@ import type { Actions, Print } from '../terminal/actions.ts';
 import { warnOfShort } from '../terminal/format-error.ts';
 import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 import { addAdministrator, administratorFrom } from '../users/administrator.ts';
+import { addCloneCommand } from './clone.ts';
 
 interface AddOptions {
   appId?: string;
@@ -30,8 +31,9 @@ interface ListOptions {
 /** Interval in milliseconds for refreshing the progress. */
 const TICK_MS = 100;
 
-/** `system add|list|adopt|forget|remove|restore|resume`. */
-export function addSystemCommands(program: Command, { withAdministration, withRecords, ask }: Actions, print: Print): void {
+/** `system add|list|clone|adopt|forget|remove|restore|resume`. */
+export function addSystemCommands(program: Command, actions: Actions, print: Print): void {
+  const { withAdministration, withRecords, ask } = actions;
   const system = program.command('system').description('manage the systems (tenants) of an installation');
   system
     .command('add')
@@ -79,6 +81,7 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
         }
       });
     });
+  addCloneCommand(system, actions, print);
   system
     .command('adopt <app-id>')
     .description('register an existing store that the registry does not know; prints its new keys once')
@@ -128,7 +131,7 @@ export function addSystemCommands(program: Command, { withAdministration, withRe
     });
   system
     .command('resume <app-id>')
-    .description('start the held schedules, queued triggers and mail of a restored system')
+    .description('start the held schedules, queued triggers and mail of a restored or cloned system')
     .action(async (appId: string) => {
       const jobs = await withRecords(appId, ({ store }) => countJobs(store));
       const wasHeld = await withAdministration((administration) => administration.resumeSystem(appId));

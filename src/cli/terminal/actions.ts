@@ -2,7 +2,7 @@ import type { FileSystem, Files } from '../../files/index.ts';
 import type { RecordContext } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import type { Administration } from '../../systems/index.ts';
-import type { Backups, MoveEvents, MoveResult, OtherProcesses } from '../../transfer/index.ts';
+import type { Backups, Clones, MoveEvents, MoveResult, OtherProcesses } from '../../transfer/index.ts';
 
 /** Implementations of the sub-commands; the program only parses and prints. */
 export interface Actions {
@@ -38,6 +38,8 @@ export interface Actions {
   ): Promise<ReadonlyMap<string, unknown>>;
   /** Opens the dependencies of backups for the duration of the work. @param use as in `withAdministration` */
   withBackups<T>(work: (backups: Backups) => Promise<T>, use?: 'used' | 'first'): Promise<T>;
+  /** Opens the dependencies of clones for the duration of the work. */
+  withClones<T>(work: (clones: Clones) => Promise<T>): Promise<T>;
   /** Asks a question on the terminal; `null` if there is none. */
   ask(question: string): Promise<string | null>;
   /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */

@@ -32,7 +32,7 @@ export async function readTemplate(): Promise<TemplateTable[]> {
     readJson<Record<string, string>>('default-fields.json'),
   ]);
   const profiles = new Map(Object.entries(permissions));
-  const names = (await readdir(tables)).filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
+  const names = await tableNames();
   const files = await Promise.all(
     names.sort().map(async (name): Promise<[string, TableFile]> => {
       return [name, readTableFile(name, await readJson<JsonObject>(`tables/${name}.json`), profiles)];
@@ -44,6 +44,16 @@ export async function readTemplate(): Promise<TemplateTable[]> {
     definition,
     rows: [...rows, ...(className === dictionary ? labels : [])].map((row) => ({ objectId: newObjectId(), ...row })),
   }));
+}
+
+/** Returns the names of the tables that hold lists of values, such as statuses (tables.md). */
+export async function lookupTables(): Promise<ReadonlySet<string>> {
+  const named = (await tableNames()).map(async (name) => ({ name, file: await readJson<JsonObject>(`tables/${name}.json`) }));
+  return new Set((await Promise.all(named)).filter(({ file }) => file.access === 'lookup').map(({ name }) => name));
+}
+
+async function tableNames(): Promise<string[]> {
+  return (await readdir(tables)).filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
 }
 
 /** Defaults of a new table for business records (permissions.md#permissions-of-a-new-system). */

@@ -1,8 +1,6 @@
-import { statfs } from 'node:fs/promises';
 import { type HeldWork, heldWork } from '../../automation/index.ts';
 import { type FileStore, storeFile } from '../../files/index.ts';
 import { newObjectId } from '../../kernel/ids.ts';
-import { OperatorError } from '../../kernel/operator-error.ts';
 import { tableOf } from '../../schema/model.ts';
 import { nameBeside } from '../../storage/places.ts';
 import type { Store } from '../../storage/port.ts';
@@ -10,6 +8,7 @@ import type { Registry, SystemEntry } from '../../storage/registry.ts';
 import { type Administration, newEntry, type Registered, type SystemCredentials } from '../../systems/index.ts';
 import type { BackupReader } from './archive-reader.ts';
 import { type RestoreEvents, StoreFilling } from './fill-store.ts';
+import { refuseFull } from './free-space.ts';
 import { fileIdOf, type ManifestPart, totalsOf } from './manifest.ts';
 import { readMembers } from './read-members.ts';
 import type { RegistryPart } from './registry-part.ts';
@@ -65,7 +64,7 @@ export async function restoreBackup(
 ): Promise<RestoredBackup> {
   const { manifest } = reader;
   const appId = as.kind === 'new' ? as.appId : manifest.appId;
-  await refuseFull(parts, manifest.parts, withFiles);
+  if (parts.directory !== null) await refuseFull(parts.directory, sizeOf(manifest.parts, withFiles));
   const heldAt = isActive ? null : Date.now();
   const made = as.kind === 'new' ? newEntry(parts.registry.salt, { appId, name: manifest.name }) : null;
   const id = made?.entry.id ?? newObjectId();
@@ -130,14 +129,5 @@ async function forgetVersions(store: Store): Promise<void> {
   });
 }
 
-/** Checks the free disk space. @throws OperatorError if it is insufficient */
-async function refuseFull({ directory }: RestoreParts, parts: readonly ManifestPart[], withFiles: boolean): Promise<void> {
-  if (directory === null) return;
-  const needed = parts.filter(({ name }) => withFiles || fileIdOf(name) === null).reduce((sum, { bytes }) => sum + bytes, 0);
-  const { bavail, bsize } = await statfs(directory);
-  const free = bavail * bsize;
-  if (free < needed)
-    throw new OperatorError(`there is no room for it: it takes ${megabytes(needed)} MB, and ${megabytes(free)} MB are free`);
-}
-
-const megabytes = (bytes: number) => Math.ceil(bytes / 1e6).toLocaleString('en-US');
+const sizeOf = (parts: readonly ManifestPart[], withFiles: boolean): number =>
+  parts.filter(({ name }) => withFiles || fileIdOf(name) === null).reduce((sum, { bytes }) => sum + bytes, 0);

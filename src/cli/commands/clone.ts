@@ -1,0 +1,65 @@
+import { type Command, Option } from 'commander';
+import type { ClonedSystem, CloneRequest, Extent } from '../../transfer/index.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { counted } from '../terminal/counted.ts';
+import { withRefusals } from '../terminal/format-error.ts';
+import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
+
+interface CloneCommandOptions extends ProgressOptions {
+  as: string;
+  schemaOnly?: true;
+  files?: 'copy' | 'none';
+  withLogins?: true;
+}
+
+/** `system clone`. Reference: clone.md#clone. */
+export function addCloneCommand(system: Command, { withClones }: Actions, print: Print): void {
+  addProgressOptions(system.command('clone <app-id>'))
+    .description('make a copy of a system as another, held system, such as one for tests; prints its keys once')
+    .requiredOption('--as <app-id>', 'application id of the clone')
+    .option('--schema-only', 'take tables, permissions, roles, triggers, labels, reports, configuration and lookup tables only')
+    .addOption(
+      new Option('--files <what>', 'copy: with the uploaded files (default); none: without (default with --schema-only)').choices(
+        ['copy', 'none'],
+      ),
+    )
+    .option('--with-logins', 'keep the passwords of users')
+    .action(async (from: string, options: CloneCommandOptions) => {
+      const reporter = new ProgressReporter(options);
+      try {
+        const cloned = await withClones((clones) =>
+          clones.clone(requestOf(from, options), {
+            copying: (what, done, share) => reporter.progress({ what, done, unit: 'records copied', share }),
+            files: (done) => reporter.progress({ what: 'files', done, unit: 'files' }),
+          }),
+        );
+        reporter.clear();
+        if (options.json) print(JSON.stringify({ ...cloned, credentials: undefined, ...cloned.credentials }));
+        else for (const line of linesOf(cloned)) print(line);
+        if (cloned.missingFiles === 0) return;
+        const missing = `${counted(cloned.missingFiles, 'file')} of ${from} had no bytes`;
+        reporter.note(`record-service: ${missing}`, { missingFiles: cloned.missingFiles });
+        throw withRefusals(missing);
+      } finally {
+        reporter.clear();
+      }
+    });
+}
+
+function requestOf(from: string, { as, schemaOnly, files, withLogins }: CloneCommandOptions): CloneRequest {
+  const extent: Extent = schemaOnly ? { kind: 'schema' } : { kind: 'all' };
+  const byDefault = schemaOnly ? 'none' : 'copy';
+  return { from, as, extent, withFiles: (files ?? byDefault) === 'copy', withLogins: withLogins === true };
+}
+
+function linesOf({ from, records, files, clearedFiles, credentials, held }: ClonedSystem): string[] {
+  const { appId, masterKey, apiKey } = credentials;
+  const cleared = clearedFiles === 0 ? [] : [`${counted(clearedFiles, 'field')} with a file cleared`];
+  return [
+    [`${appId}: ${counted(records, 'record')} and ${counted(files, 'file')} of ${from}`, ...cleared].join('; '),
+    `Application id: ${appId}`,
+    `Master key: ${masterKey}`,
+    `API key: ${apiKey}`,
+    `Held: ${counted(held.schedules, 'schedule')}. Start them with: record-service system resume ${appId}`,
+  ];
+}
