@@ -1,8 +1,9 @@
 import { master } from './access/index.ts';
 import { timeline } from './audit/index.ts';
-import { triggerRules } from './automation/definition/index.ts';
+import { triggerNames, triggerRules } from './automation/definition/index.ts';
 import { triggerObserver, type WriteListener, WriteRelay } from './automation/matching/trigger-observer.ts';
 import type { Config } from './config/index.ts';
+import { reportNames } from './crm/reports/report-names.ts';
 import { isUnavailable } from './errors/fail.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, makeFilePlace, openFileStore } from './files/index.ts';
 import { isoText } from './kernel/time.ts';
@@ -24,6 +25,7 @@ export const hooksWith = (files: FileKeeper, listener: WriteListener): WriteHook
   observers: [timeline, triggerObserver(listener)],
   rules: new Map([...userTableRules, ['_Trigger', triggerRules]]),
   files,
+  nameHolders: [triggerNames, reportNames],
 });
 
 /** Returns a context with master rights for the records of a store. */

@@ -121,7 +121,9 @@ function getRight(principal: Principal, table: TableSchema): ReadableTable | nul
     const { rows, hiddenFields, reveals } = decideAlone(principal, 'get', table);
     // Secret fields are in no log.
     const names = [...hiddenFields].filter((name) => !secretFieldsOf(table.className).has(name));
-    const hidden = new Map(names.map((name) => [name, reveals.get(name) ?? null]));
+    const inLogs = (name: string) => [name, ...(table.loggedNames.get(name) ?? [])];
+    // Older rows of logs name the fields as they were called then.
+    const hidden = new Map(names.flatMap((name) => inLogs(name).map((one) => [one, reveals.get(name) ?? null])));
     return { table, rows, hidden, seesDeleted: rows === null || rows.kind === 'acl' };
   } catch (error) {
     if (error instanceof ServiceError) return null;

@@ -1,6 +1,7 @@
 import { actorId, holdsKey } from '../access/index.ts';
 import { newRowId } from '../kernel/ids.ts';
 import { claimsFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
+import { presentName } from '../schema/former-names.ts';
 import { type Field, type FieldType, rootOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import type { Mutation } from '../storage/port.ts';
@@ -101,7 +102,8 @@ function layOut(timeline: TableSchema, table: TableSchema): Rows {
     return field ? [[field, at] as const] : [];
   });
   const shared = [...timeline.fields.values()].flatMap((to) => {
-    const from = table.fields.get(to.name);
+    // A column keeps its name, which other tables share, if a table renames its field.
+    const from = table.fields.get(presentName(table, to.name));
     const isShared = to.type === 'Pointer' && from?.type === 'Pointer' && to.targetClass === from.targetClass;
     return isShared && !isGuarding(className, to.name) ? [[to, from] as const] : [];
   });

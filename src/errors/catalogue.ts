@@ -48,6 +48,14 @@ export const catalogue = {
   },
   invalidObjectId: { code: 104, status: 400, text: () => 'objectId must be a non-empty string.' },
   invalidFieldName: { code: 105, status: 400, text: (name: string) => `Invalid field name: ${name}` },
+  /** A former name of a field (schemas.md#rename-a-field). */
+  renamedField: {
+    code: 105,
+    status: 400,
+    text: (name: string, present: string) => `Invalid field name: ${name} (renamed to ${present})`,
+  },
+  /** A new name that the table has already (schemas.md#rename-a-field). */
+  fieldNameTaken: { code: 105, status: 400, text: (name: string) => `Invalid field name: ${name} (the table has this field)` },
   badPointer: { code: 106, status: 400, text: (why: string) => `Bad pointer: ${why}` },
   invalidJson: { code: 107, status: 400, text: (why: string) => `Invalid JSON: ${why}` },
   /** Of one row of an imported file (import.md#rejected-rows). */

@@ -24,6 +24,8 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   classExists: 'A table of this name exists already. Change it with PUT instead.',
   classNameMismatch: 'The body of a schema request names another table than its path.',
   invalidObjectId: 'An `objectId` sent with a key is empty or not a string.',
+  renamedField: 'The field has another name now: use that.',
+  fieldNameTaken: 'A field is to get the name of another one of its table.',
   invalidFieldName: 'The name breaks the naming rule for fields, or is reserved.',
   badPointer: 'An `update-object` action follows a Pointer field that is empty. Seen in the trigger log.',
   invalidJson: 'The body is not a JSON object, or holds text or numbers that cannot be stored.',

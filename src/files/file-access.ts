@@ -2,6 +2,7 @@ import { authorize, holdsKey, master } from '../access/index.ts';
 import { isRefusal } from '../errors/fail.ts';
 import { isJsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { getRow, type RecordContext } from '../records/index.ts';
+import { presentName } from '../schema/former-names.ts';
 import { checkFieldName } from '../schema/model.ts';
 
 /** A field of a record. */
@@ -20,8 +21,9 @@ export interface RecordField {
 export async function holds(context: RecordContext, place: RecordField, name: string): Promise<'yes' | 'no' | 'denied'> {
   try {
     const value = await readField(context, place);
-    const { className, field } = place;
+    const { className } = place;
     const table = context.store.schema().tables.get(className);
+    const field = presentField(context, place);
     if (table?.fields.get(field)?.type === 'PrivateFile' && isNamed(value, name)) return 'yes';
     // A field that the caller sees only in some records may be hidden in this one.
     const mayBeHidden = value === undefined && table && authorize(context.principal, 'get', table).reveals.has(field);
@@ -43,7 +45,15 @@ export async function isReferenced(context: RecordContext, place: RecordField, n
   }
 }
 
-async function readField(context: RecordContext, { className, objectId, field }: RecordField): Promise<JsonValue | undefined> {
+/** Addresses of private files stay valid when the field is renamed. */
+function presentField({ store }: RecordContext, { className, field }: RecordField): string {
+  const table = store.schema().tables.get(className);
+  return table ? presentName(table, field) : field;
+}
+
+async function readField(context: RecordContext, place: RecordField): Promise<JsonValue | undefined> {
+  const { className, objectId } = place;
+  const field = presentField(context, place);
   // Rejects lists of names and paths inside a field.
   checkFieldName(field);
   return own(await getRow(context, className, objectId, { keys: [field] }), field);

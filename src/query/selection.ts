@@ -3,7 +3,7 @@ import { fail, ServiceError } from '../errors/fail.ts';
 import type { Field, FieldType, TableSchema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';
 import type { Filter } from './model/filter.ts';
-import { namesBelow, resolveVisible } from './model/names.ts';
+import { namesBelow, refuseFormerNames, resolveVisible } from './model/names.ts';
 import type { Include, Selection } from './model/selection.ts';
 import type { QueryScope } from './where/context.ts';
 import { always, guardedFilter } from './where/index.ts';
@@ -32,6 +32,7 @@ export function selectionOf(shape: Shape, filter: Filter, grant: Grant, scope: Q
 }
 
 function selected(shape: Shape, filter: Filter, grant: Grant, targets: Targets): Selection {
+  refuseFormerNames(shape.excludeKeys, grant);
   const projection = projectFields(grant, shape.keys, shape.excludeKeys);
   return { table: grant.table, ...projection, filter, includes: includesOf(shape, projection.fields, grant, targets) };
 }
@@ -112,7 +113,8 @@ class Targets {
       const grant = authorize(principal, 'get', table, schema);
       return selected(shape, guardedFilter(grant, always), grant, this);
     } catch (error) {
-      if (error instanceof ServiceError) return null;
+      // The caller named a field of the included record by a former name.
+      if (error instanceof ServiceError && error.key !== 'renamedField') return null;
       throw error;
     }
   }

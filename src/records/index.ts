@@ -7,6 +7,7 @@ export {
   type WriteHooks,
 } from './context/context.ts';
 export type { FileKeeper, HeldFile, NamedFile, ResolvedFiles } from './context/file-keeper.ts';
+export type { NameHolder } from './context/name-holder.ts';
 export type {
   AddedSteps,
   Cause,
@@ -37,6 +38,7 @@ export { shortHash } from './read/record-view.ts';
 export { countRows, type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
 export { definitionFields } from './read/trigger-definitions.ts';
 export { versionedCache } from './read/versioned-cache.ts';
+export { followRows } from './renames/follow-rows.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { checkWrites, createAtomically, type RecordWrite, writeAtomically } from './write/batch-write.ts';
 export { isSilencingFlag, takeFlags } from './write/before-save.ts';

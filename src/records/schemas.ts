@@ -11,13 +11,17 @@ import { fail } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { applyChanges } from '../schema/change.ts';
 import { definedClass, planTable, planTableChange } from '../schema/definition.ts';
+import { takeRenames } from '../schema/definition-renames.ts';
 import { describeTable, type FieldLabels, type SchemaRecord } from '../schema/describe.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isSystemTable } from '../schema/system-tables.ts';
 import type { RecordContext } from './context/context.ts';
+import type { FollowedNames } from './context/name-holder.ts';
 import { readLabels } from './read/labels.ts';
 import { readDefinitions, switchOffDefinitions } from './read/trigger-definitions.ts';
+import { followRenames } from './renames/rename-fields.ts';
 import { type RecordWrite, type SchemaPlan, writeAtomically } from './write/batch-write.ts';
+import { retryWhenConditionFailed } from './write/exclusive.ts';
 
 /**
  * Returns the schema records of all tables. Reference: schemas.md#read-a-schema.
@@ -81,7 +85,7 @@ export async function createSchema(
  * Changes a table: adds and deletes fields, sets permissions, timeline and indexes. Reference: schemas.md#change-a-table.
  * @param body the change, or a pure function that derives it from the table as of the commit
  * @param alongside as in `createSchema`
- * @returns the schema record after the change
+ * @returns the schema record after the change; after renames with `changed`, what else names the fields
  * @throws masterKeyRequired (403), and the errors of `planTableChange`; errors of the records alongside
  */
 export async function updateSchema(
@@ -95,7 +99,16 @@ export async function updateSchema(
   if (isHidden(name)) fail('classMissing', name);
   const bodyFor = (schema: Schema) =>
     typeof body === 'function' ? body(schema.tables.get(name) ?? fail('classMissing', name)) : body;
-  return changeSchema(context, name, (schema) => planTableChange(schema, name, bodyFor(schema)), alongside);
+  const plan = (schema: Schema) => planTableChange(schema, name, bodyFor(schema));
+  const { renames } = typeof body === 'function' ? { renames: new Map() } : takeRenames(body);
+  if (renames.size === 0) return changeSchema(context, name, plan, alongside);
+  return retryWhenConditionFailed(async () => {
+    await context.store.whenCurrent();
+    // Refuses a change that cannot be made before anything is read.
+    plan(context.store.schema());
+    const followed = await followRenames(context, name, renames);
+    return { ...(await changeSchema(context, name, plan, alongside, followed)), changed: followed.changed };
+  });
 }
 
 /**
@@ -120,12 +133,14 @@ async function changeSchema(
   className: string,
   plan: SchemaPlan,
   alongside: readonly RecordWrite[] = [],
+  followed?: FollowedNames,
 ): Promise<SchemaRecord> {
   let table: TableSchema | undefined;
-  await writeAtomically(context, alongside, (schema) => {
+  const before: SchemaPlan = (schema) => {
     const changes = plan(schema);
     table = applyChanges(schema, changes).tables.get(className);
     return changes;
-  });
+  };
+  await writeAtomically(context, alongside, before, followed);
   return describeTable(table as unknown as TableSchema);
 }

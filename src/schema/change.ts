@@ -1,5 +1,6 @@
 import { memoByObject } from '../kernel/memo.ts';
 import { defaultFields, newTable } from './defaults.ts';
+import { withoutFormer } from './former-names.ts';
 import {
   type ClassLevelPermissions,
   type Field,
@@ -34,7 +35,7 @@ export type SchemaChange =
       readonly targetClass?: string;
     } & FieldOptions)
   | { readonly kind: 'dropField'; readonly className: string; readonly name: string }
-  /** Keeps the column, and what permissions say of the name. */
+  /** Keeps the column. What permissions and settings say of the name is changed by others (definition-renames.ts). */
   | { readonly kind: 'renameField'; readonly className: string; readonly name: string; readonly to: string }
   /** Replaces all options of a field. Engines refuse a requirement that records do not meet. */
   | { readonly kind: 'setFieldOptions'; readonly className: string; readonly name: string; readonly options: FieldOptions }
@@ -50,6 +51,13 @@ export type SchemaChange =
   /** The search index, which was being filled, now holds all records. */
   | { readonly kind: 'completeSearchIndex'; readonly className: string }
   | { readonly kind: 'setTextIndex'; readonly className: string; readonly fields: readonly string[] }
+  /** `TableSchema.formerNames` and `loggedNames`, replaced as a whole. */
+  | {
+      readonly kind: 'setFormerNames';
+      readonly className: string;
+      readonly names: ReadonlyArray<readonly [former: string, name: string]>;
+      readonly logged: ReadonlyArray<readonly [name: string, former: readonly string[]]>;
+    }
   | TemplateVersionChange;
 
 /** Changes applied together: consecutive added or dropped fields of one table are one step, instead of a copy of the schema for each. */
@@ -161,7 +169,8 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
     case 'addFields': {
       const growth = new TableGrowth(table);
       for (const field of change.fields) growth.add(field);
-      return growth.table;
+      const added = new Set(change.fields.map(({ name }) => name));
+      return { ...growth.table, formerNames: withoutFormer(table, (former) => added.has(former)) };
     }
     case 'dropFields': {
       const dropped = new Set(change.names);
@@ -170,7 +179,9 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
       const uniqueIndexes = new Map(
         [...table.uniqueIndexes].filter(([, index]) => !index.fields.some((name) => dropped.has(name))),
       );
-      return { ...table, fields, indexes, uniqueIndexes, textIndex: table.textIndex.filter((name) => !dropped.has(name)) };
+      const formerNames = withoutFormer(table, (_, name) => dropped.has(name));
+      const textIndex = table.textIndex.filter((name) => !dropped.has(name));
+      return { ...table, fields, indexes, uniqueIndexes, formerNames, textIndex };
     }
     case 'renameField':
       return renameField(table, change.name, change.to);
@@ -208,6 +219,8 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
     }
     case 'setTextIndex':
       return { ...table, textIndex: change.fields };
+    case 'setFormerNames':
+      return { ...table, formerNames: new Map(change.names), loggedNames: new Map(change.logged) };
   }
 }
 
@@ -227,6 +240,12 @@ function renameField(table: TableSchema, name: string, to: string): TableSchema 
       Array.from(table.uniqueIndexes, ([name, index]) => [name, { ...index, fields: index.fields.map(renamed) }]),
     ),
     textIndex: table.textIndex.map(renamed),
+    formerNames: new Map(
+      Array.from(
+        withoutFormer(table, (former) => former === to),
+        ([former, now]) => [former, renamed(now)],
+      ),
+    ),
   };
 }
 

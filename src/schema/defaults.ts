@@ -25,5 +25,7 @@ export function newTable(className: string, sqlName: string): TableSchema {
     indexes: new Map(),
     uniqueIndexes: new Map(),
     textIndex: [],
+    formerNames: new Map(),
+    loggedNames: new Map(),
   };
 }

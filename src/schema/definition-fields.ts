@@ -55,7 +55,7 @@ export function defineFields(
 }
 
 function refuseDeletion(className: string, before: ReadonlyMap<string, Field>, name: string, definition: JsonObject): void {
-  if (own(definition, '__op') !== 'Delete') fail('badSchema', `field ${name}: the only operator here is Delete`);
+  if (own(definition, '__op') !== 'Delete') fail('badSchema', `field ${name}: the only operators here are Delete and Rename`);
   if (isDefaultField(name) || isSystemField(className, name)) fail('fieldCannotBeChanged', name);
   if (!before.has(name)) fail('schemaOperation', `Field ${name} does not exist, cannot delete.`);
 }

@@ -4,6 +4,7 @@ import type { NewField, SchemaChange } from './change.ts';
 import { newTable } from './defaults.ts';
 import { defineFields } from './definition-fields.ts';
 import { defineIndexes, defineTextIndex } from './definition-indexes.ts';
+import { afterChanges, planRenames, takeRenames } from './definition-renames.ts';
 import { checkClassName, checkFieldName, forbiddenKeys, type Schema, type TableSchema, type TimelineSettings } from './model.ts';
 import { readPermissions } from './permissions.ts';
 import { clientIndexes } from './search-index.ts';
@@ -47,12 +48,17 @@ export function planTable(schema: Schema, className: string, body: JsonObject, c
 
 /**
  * Plans the changes that a body makes to a table. Pure. Parts that the body leaves out stay. Reference: schemas.md#change-a-table.
- * @throws classMissing (103), fieldCannotBeChanged (136), and the errors of `planTable`
+ * @throws classMissing (103), fieldCannotBeChanged (136), fieldNameTaken (105), and the errors of `planTable`
  */
 export function planTableChange(schema: Schema, className: string, body: JsonObject): SchemaChange[] {
-  const table = schema.tables.get(className) ?? fail('classMissing', className);
-  const { droppedIndexes, fields, settings } = readDefinition(table, body, checkFieldName);
+  const before = schema.tables.get(className) ?? fail('classMissing', className);
+  const { renames, rest } = takeRenames(body);
+  const renamed = planRenames(before, renames);
+  // The other parts of the body are about the table with the new names.
+  const table = afterChanges(before, renamed);
+  const { droppedIndexes, fields, settings } = readDefinition(table, rest, checkFieldName);
   return [
+    ...renamed,
     ...droppedIndexes,
     ...withFollowers(table, fields.deleted).map((name): SchemaChange => ({ kind: 'dropField', className, name })),
     ...fields.added.map((field): SchemaChange => ({ kind: 'addField', className, ...field })),

@@ -108,6 +108,10 @@ export interface TableSchema {
   readonly uniqueIndexes: ReadonlyMap<string, UniqueIndex>;
   /** Names of the fields that `$text` searches; empty if there is no text index. */
   readonly textIndex: readonly string[];
+  /** The present names of renamed fields, by their former names (former-names.ts). No key is the name of a field, every value is. */
+  readonly formerNames: ReadonlyMap<string, string>;
+  /** Names under which logs may have values of a field, by its present name: all that it ever had. Kept when the field goes, or a name is used again. */
+  readonly loggedNames: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A field of some table that points at a class; used by the delete guard and the deletion of join rows. */

@@ -13,6 +13,8 @@ export function changesTo(schema: Schema): SchemaChange[] {
     indexes,
     uniqueIndexes,
     textIndex,
+    formerNames,
+    loggedNames,
   } of schema.tables.values()) {
     changes.push({ kind: 'createTable', className, fields: [...fields.values()].filter(({ name }) => !isDefaultField(name)) });
     changes.push({ kind: 'setPermissions', className, permissions });
@@ -21,6 +23,8 @@ export function changesTo(schema: Schema): SchemaChange[] {
     // The search index of an empty table is complete.
     for (const { name, keys } of indexes.values()) changes.push({ kind: 'setIndex', className, index: { name, keys } });
     for (const index of uniqueIndexes.values()) changes.push({ kind: 'setUniqueIndex', className, index });
+    if (formerNames.size + loggedNames.size > 0)
+      changes.push({ kind: 'setFormerNames', className, names: [...formerNames], logged: [...loggedNames] });
     if (textIndex.length > 0) changes.push({ kind: 'setTextIndex', className, fields: textIndex });
   }
   if (schema.templateVersion !== undefined) changes.push({ kind: 'setTemplateVersion', version: schema.templateVersion });

@@ -13,6 +13,8 @@ function table(more: Partial<TableSchema> = {}, ...fields: Field[]): TableSchema
     indexes: new Map([['i', { name: 'i', keys: [['a', 1]] }]]),
     uniqueIndexes: new Map([['u', { name: 'u', fields: ['a'] }]]),
     textIndex: ['a'],
+    formerNames: new Map(),
+    loggedNames: new Map(),
     ...more,
   };
 }

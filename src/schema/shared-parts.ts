@@ -11,7 +11,7 @@ const parts = new LRUCache<string, object>({ max: MAX_PARTS });
  * schema instead of 450. The table itself stays an object of its own system, because caches are keyed by it.
  */
 export function withSharedParts(table: TableSchema): TableSchema {
-  const { fields, permissions, indexes, uniqueIndexes, textIndex, timeline } = table;
+  const { fields, permissions, indexes, uniqueIndexes, textIndex, timeline, formerNames, loggedNames } = table;
   return {
     ...table,
     fields: shared('fields', fields, [...fields.values()]),
@@ -19,6 +19,8 @@ export function withSharedParts(table: TableSchema): TableSchema {
     indexes: shared('indexes', indexes, [...indexes.values()]),
     uniqueIndexes: shared('uniqueIndexes', uniqueIndexes, [...uniqueIndexes.values()]),
     textIndex: shared('textIndex', textIndex),
+    formerNames: shared('formerNames', formerNames, [...formerNames]),
+    loggedNames: shared('loggedNames', loggedNames, [...loggedNames]),
     ...(timeline && { timeline: shared('timeline', timeline) }),
   };
 }

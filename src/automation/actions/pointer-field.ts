@@ -1,4 +1,5 @@
 import { own } from '../../kernel/json.ts';
+import { presentName } from '../../schema/former-names.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { ActionRun } from '../model/action.ts';
 
@@ -16,6 +17,8 @@ export function pointerField(
   { system, record }: Pick<ActionRun, 'system' | 'record'>,
   name: string,
 ): NamedRecord | null | undefined {
-  const field = system.store.schema().tables.get(record.className)?.fields.get(name);
-  return field?.type === 'Pointer' ? (pointerOf(own(record.fields, name) ?? null) ?? null) : undefined;
+  const table = system.store.schema().tables.get(record.className);
+  // The definition may have been read before the field was renamed.
+  const field = table?.fields.get(presentName(table, name));
+  return field?.type === 'Pointer' ? (pointerOf(own(record.fields, field.name) ?? null) ?? null) : undefined;
 }

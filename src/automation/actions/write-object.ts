@@ -1,7 +1,8 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { createRecord, updateRecord } from '../../records/index.ts';
-import type { Field, TableSchema } from '../../schema/model.ts';
+import { presentName } from '../../schema/former-names.ts';
+import { type Field, rootOf, type TableSchema } from '../../schema/model.ts';
 import { wirePointer } from '../../values/json/wire.ts';
 import { type ActionDraft, commitDone, type Perform } from '../model/action.ts';
 import type { Template } from '../model/model.ts';
@@ -22,11 +23,18 @@ export async function filledFields(
 ): Promise<JsonObject> {
   const filler = fillerFor(run);
   const body: [string, JsonValue][] = [];
-  for (const [name, template] of Object.entries(fields)) {
+  for (const [written, template] of Object.entries(fields)) {
+    const name = table ? presentPath(table, written) : written;
     const value = await filler.value(template);
     if (value !== undefined) body.push([name, fitted(value, table?.fields.get(name), template)]);
   }
   return Object.fromEntries(body);
+}
+
+/** A definition may have been read before a field was renamed. */
+function presentPath(table: TableSchema, name: string): string {
+  const root = rootOf(name);
+  return `${presentName(table, root)}${name.slice(root.length)}`;
 }
 
 function fitted(value: JsonValue, field: Field | undefined, template: Template): JsonValue {

@@ -2,9 +2,11 @@ import { actorId, authorize, hiddenFieldsOf, master, type Principal } from '../.
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../../query/model/filter.ts';
+import { PresentNames } from '../../query/present-names.ts';
 import { budgetOf, isLinear, PatternBudget, type SharedPatterns } from '../../query/regex/index.ts';
 import { always, guardedFilter, parseWhere } from '../../query/where/index.ts';
-import { checkClassName, checkFieldName, rootOf, type Schema, type TableSchema } from '../../schema/model.ts';
+import { refuseFormerName } from '../../schema/former-names.ts';
+import { checkClassName, checkFieldName, type Field, rootOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { isHidden, isSystemTable, secretFieldsOf } from '../../schema/system-tables.ts';
 import type { Action, ActionData, Trigger } from '../model/model.ts';
 import { pathsIn, piecesOf } from '../templates/parse.ts';
@@ -17,14 +19,16 @@ export const MAX_TEMPLATES = 10_000;
  * Asserts that a definition fits the current tables.
  * Reference: triggers.md#definition.
  * @param patterns budget for regular expressions of the request
- * @throws invalidTrigger (107); errors of `where` for its criteria
+ * @throws invalidTrigger (107); renamedField (105) for former names of fields; errors of `where` for its criteria
  */
 export function typecheck(trigger: Trigger, schema: Schema, patterns?: SharedPatterns): void {
   const table = tableNamed(trigger.table, 'table', schema);
   for (const [index, name] of trigger.changedFields.entries())
-    if (!isField(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${excerpt(name)}`);
+    if (!isPresent(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${excerpt(name)}`);
   for (const [index, action] of trigger.actions.entries()) checkAction(action, `actions[${index}].actionData`, table, schema);
-  const templates = pathsIn(trigger.actions.map(({ data }) => data) as unknown as JsonValue);
+  const data = trigger.actions.map((action) => action.data) as unknown as JsonValue;
+  for (const path of pathsIn(data)) refuseFormerPath(path, table, schema);
+  const templates = pathsIn(data);
   if (!templates.drop(MAX_TEMPLATES).next().done)
     refuse(`actions have more than ${MAX_TEMPLATES.toLocaleString('en')} templates`);
   const budget = new PatternBudget(limits.criteriaRegexSize, patterns && budgetOf(patterns));
@@ -52,7 +56,7 @@ export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema,
   const ofTrigger = parsedCriteria.get(trigger) ?? new WeakMap<Principal, Parsed>();
   const known = ofTrigger.get(principal);
   if (known?.schema === schema) return known.filter;
-  const filter = parsedAs(principal, 'find', criteria, table, schema, { inSnapshot: true });
+  const filter = parsedAs(principal, 'find', presentOf(criteria, table, schema), table, schema, { inSnapshot: true });
   if (!usesCurrentTime(criteria)) parsedCriteria.set(trigger, ofTrigger.set(principal, { schema, filter }));
   return filter;
 }
@@ -62,7 +66,11 @@ export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema,
  * @throws as `criteriaOf`; fieldDenied, permissionDenied (119)
  */
 export const criteriaVisibleTo = (principal: Principal, { criteria }: Trigger, table: TableSchema, schema: Schema): Filter =>
-  criteria === null ? always : parsedAs(principal, 'get', criteria, table, schema);
+  criteria === null ? always : parsedAs(principal, 'get', presentOf(criteria, table, schema), table, schema);
+
+/** A definition may be used that was read before fields were renamed. */
+const presentOf = (criteria: JsonObject, { className }: TableSchema, schema: Schema): JsonObject =>
+  new PresentNames(schema).where(className, criteria) as JsonObject;
 
 function parsedAs(
   principal: Principal,
@@ -90,6 +98,23 @@ function tableNamed(name: string, place: string, schema: Schema): TableSchema {
 const isField = (name: string, { className, fields }: TableSchema): boolean =>
   fields.has(name) && !secretFieldsOf(className).has(name);
 
+/** @throws renamedField (105) for a former name */
+function isPresent(name: string, table: TableSchema): boolean {
+  refuseFormerName(table, rootOf(name), secretFieldsOf(table.className));
+  return isField(name, table);
+}
+
+/** Refuses former names in the path of a template, which may follow Pointers. @throws renamedField (105) */
+function refuseFormerPath(path: readonly string[], start: TableSchema, { tables }: Schema): void {
+  let table: TableSchema | undefined = start;
+  for (const name of path) {
+    if (!table) return;
+    refuseFormerName(table, name, secretFieldsOf(table.className));
+    const field: Field | undefined = table.fields.get(name);
+    table = field?.type === 'Pointer' ? tables.get(field.targetClass ?? '') : undefined;
+  }
+}
+
 function checkAction(action: Action, place: string, table: TableSchema, schema: Schema): void {
   if (action.type === 'create-object')
     checkNames(action.data.fields, place, tableToWrite(action.data.table, `${place}.table`, schema));
@@ -114,7 +139,7 @@ function tableToWrite(name: string, place: string, schema: Schema): TableSchema 
 /** Rejects a field that does not point at users, and a text that cannot be an id: such a notification would never reach a user. */
 function checkUser({ user, isPointer }: ActionData['notification'], place: string, table: TableSchema): void {
   if (isPointer) return;
-  const field = isField(user, table) ? table.fields.get(user) : undefined;
+  const field = isPresent(user, table) ? table.fields.get(user) : undefined;
   if (
     field
       ? field.type !== 'Pointer' || field.targetClass !== '_User'
@@ -127,7 +152,7 @@ const isTemplate = (text: string): boolean => piecesOf(text).some((piece) => typ
 
 /** Returns the table that a Pointer field points at; `undefined` if it does not exist yet. */
 function targetOf(name: string, place: string, table: TableSchema, schema: Schema): TableSchema | undefined {
-  const field = isField(name, table) ? table.fields.get(name) : undefined;
+  const field = isPresent(name, table) ? table.fields.get(name) : undefined;
   if (field?.type !== 'Pointer')
     refuse(`${place}.target is neither self nor a Pointer field of ${table.className}: ${excerpt(name)}`);
   return schema.tables.get(field.targetClass ?? '');
@@ -138,6 +163,7 @@ function checkNames(fields: Readonly<Record<string, unknown>>, place: string, ta
   for (const name of Object.keys(fields)) {
     const root = rootOf(name);
     if (table?.fields.has(root)) continue;
+    if (table) refuseFormerName(table, root, secretFieldsOf(table.className));
     try {
       checkFieldName(root);
     } catch {

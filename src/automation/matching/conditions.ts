@@ -5,6 +5,7 @@ import { evaluate } from '../../query/evaluate/index.ts';
 import type { Filter } from '../../query/model/filter.ts';
 import type { RecordContext } from '../../records/index.ts';
 import { retryOnSchemaChange } from '../../records/read/find.ts';
+import { presentName } from '../../schema/former-names.ts';
 import { type Field, fieldOf, rootOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { type Store, wholeText } from '../../storage/port.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
@@ -60,11 +61,19 @@ function hasChanged(
   const table = tableOfRecord(record, schema);
   const { className, fields } = table;
   const hidden = hiddenFieldsOf(authorize(principal, 'get', table, schema));
-  for (const name of changedFields) if (hidden.has(rootOf(name))) fail('fieldDenied', name, className);
+  for (const name of changedFields) if (hidden.has(presentName(table, rootOf(name)))) fail('fieldDenied', name, className);
   return changedFields
-    .map((name) => fields.get(rootOf(name)) ?? fail('invalidTrigger', `changedFields names no field of ${className}: ${name}`))
-    .some((field) => (field.type === 'Relation' ? sentRelations.includes(field.name) : differs(field, record, before)));
+    .map(
+      (name) =>
+        fields.get(presentName(table, rootOf(name))) ??
+        fail('invalidTrigger', `changedFields names no field of ${className}: ${name}`),
+    )
+    .some((field) => (field.type === 'Relation' ? isSent(table, field, sentRelations) : differs(field, record, before)));
 }
+
+/** Jobs name Relations as they were called when the job was queued. */
+const isSent = (table: TableSchema, { name }: Field, sent: readonly string[]): boolean =>
+  sent.some((one) => presentName(table, one) === name);
 
 /** Comparison results by the record after the write. Cached, because many triggers may compare the same field, whose JSON may be long. */
 const comparisons = new WeakMap<SnapshotRecord, { readonly before: SnapshotRecord; readonly fields: Map<Field, boolean> }>();

@@ -1,3 +1,4 @@
+import { presentName } from '../../schema/former-names.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { secretFieldsOf } from '../../schema/system-tables.ts';
 import { snapshotValues } from '../../storage/column-values.ts';
@@ -42,7 +43,9 @@ function namesOf(text: string): string[] {
 
 function layOut(table: TableSchema, names: readonly string[]): Layout {
   const secret = secretFieldsOf(table.className);
-  const present = names.map((name) => table.fields.get(name)).map((field) => (field?.type === 'Relation' ? undefined : field));
+  const present = names
+    .map((name) => table.fields.get(presentName(table, name)))
+    .map((field) => (field?.type === 'Relation' ? undefined : field));
   const visible = present.filter((field) => field !== undefined).filter(({ name }) => !secret.has(name) && name !== 'objectId');
   const id = table.fields.get('objectId');
   return {

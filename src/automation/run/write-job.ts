@@ -116,6 +116,8 @@ export class WriteRun {
     const { system, services } = this.jobContext;
     try {
       await services.triggers.ready(system.store);
+      // The schema must not be older than the definition, which may name a field that another process has renamed.
+      if (!system.store.isCurrent()) await system.store.whenCurrent();
     } catch (error) {
       throw new JobPaused('the triggers could not be read', { cause: error });
     }

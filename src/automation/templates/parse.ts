@@ -37,6 +37,18 @@ export function piecesOf(text: string): Piece[] {
   return pieces;
 }
 
+/** Replaces the paths of all templates in a text; all else stays as it is written. */
+export function withPaths(text: string, change: (path: readonly string[]) => readonly string[]): string {
+  if (!text.includes('{{')) return text;
+  return text.replace(braces, (whole, raw: string | undefined, escaped: string | undefined) => {
+    const content = raw ?? escaped ?? '';
+    const path = pathOf(content);
+    if (!path) return whole;
+    const written = content.trim();
+    return whole.replace(written, () => change(path).join('.'));
+  });
+}
+
 /** Returns the reference if the text is exactly one template; else `null`. */
 export function soleReference(text: string): FieldReference | null {
   if (!text.startsWith('{{') || !text.endsWith('}}')) return null;

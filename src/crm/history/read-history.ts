@@ -1,7 +1,8 @@
 import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
-import type { TableSchema } from '../../schema/model.ts';
+import { presentName } from '../../schema/former-names.ts';
+import { rootOf, type TableSchema } from '../../schema/model.ts';
 import { causeField } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
 import { findRows, type Row } from '../queries/records.ts';
@@ -67,7 +68,7 @@ export async function readHistory(context: CrmContext, query: HistoryQuery): Pro
       continue;
     }
     for (const row of rows) {
-      history.add(row);
+      history.add(withPresentNames(about, row));
       text += JSON.stringify(row).length;
     }
     read += rows.length;
@@ -78,6 +79,17 @@ export async function readHistory(context: CrmContext, query: HistoryQuery): Pro
     if (context.signal.aborted) fail('timeout');
   }
   return { entries: history.known(true), cutAt: last ? placeOf(last) : null };
+}
+
+/** Rows name fields as they were called when they were written. */
+function withPresentNames(about: TableSchema, row: Row): Row {
+  const data = own(row, 'data');
+  if (about.formerNames.size === 0 || !isJsonObject(data)) return row;
+  const present = Object.entries(data).map(([name, value]) => {
+    const root = rootOf(name);
+    return [`${presentName(about, root)}${name.slice(root.length)}`, value];
+  });
+  return { ...row, data: Object.fromEntries(present) };
 }
 
 /** The position of a row. */

@@ -2,6 +2,7 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
+import { refuseFormerName } from '../../schema/former-names.ts';
 import { checkFieldName, type Field, type FieldType, forbiddenKeys, rootOf, type TableSchema } from '../../schema/model.ts';
 import type { FieldRef } from './filter.ts';
 import type { FindOptions } from './options.ts';
@@ -14,7 +15,7 @@ const wholeField: readonly string[] = [];
  * Resolves a name of a query. Together with `resolveVisible` the only place where query names meet the schema and the caller's hidden fields.
  * @param name a field name, or a dotted place inside an Object, Array or File field
  * @returns `null` for a name that no record has: an unknown field, or a place in a field that has none inside
- * @throws fieldDenied for a hidden field, invalidFieldName (105) for an ill-formed name
+ * @throws fieldDenied for a hidden field; invalidFieldName (105) for an ill-formed name, renamedField (105) for a former one
  */
 export function resolveName(name: string, grant: Grant): FieldRef | null {
   if (grant.hiddenFields.has(rootOf(name))) fail('fieldDenied', name, grant.table.className);
@@ -40,11 +41,24 @@ function find(name: string, grant: Grant): FieldRef | null {
   const dot = name.indexOf('.');
   const first = rootOf(name);
   const field = grant.table.fields.get(first);
-  if (!field) checkFieldName(first);
+  if (!field) {
+    refuseFormerName(grant.table, first, unnamed(grant));
+    checkFieldName(first);
+  }
   if (dot < 0) return field ? { field, path: wholeField } : null;
   const path = name.slice(dot + 1).split('.');
   if (path.length > limits.jsonDepth || path.some(isBadSegment)) fail('invalidFieldName', name.slice(0, limits.nameLength));
   return field && nested.has(field.type) ? { field, path } : null;
+}
+
+/** The fields whose names a caller must not learn: those that no record shows. */
+const unnamed = ({ hiddenFields, reveals }: Grant): ReadonlySet<string> =>
+  reveals.size === 0 ? hiddenFields : hiddenFields.difference(new Set(reveals.keys()));
+
+/** Refuses former names of fields in a list that is otherwise ignored. @throws renamedField, invalidFieldName (105) */
+export function refuseFormerNames(names: readonly string[], grant: Grant): void {
+  if (grant.table.formerNames.size === 0) return;
+  for (const name of names) refuseFormerName(grant.table, rootOf(name), unnamed(grant));
 }
 
 const isBadSegment = (segment: string) =>

@@ -6,6 +6,7 @@ import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Condition, Mutation, Store } from '../../storage/port.ts';
 import type { FileKeeper } from './file-keeper.ts';
+import type { NameHolder } from './name-holder.ts';
 import type { Cause, TableRules, WriteObserver } from './write-hooks.ts';
 
 /** Extension points of writes. `app.ts` passes them to `records/`, which does not know the layers below it. */
@@ -16,6 +17,8 @@ export interface WriteHooks {
   readonly rules: ReadonlyMap<string, TableRules>;
   /** Attaches the files that records hold. */
   readonly files: FileKeeper;
+  /** Records with definitions that name fields, which follow a rename. */
+  readonly nameHolders?: readonly NameHolder[];
 }
 
 /** What every operation on records needs: the store, the caller and the hooks of writes. */

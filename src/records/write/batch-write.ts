@@ -2,6 +2,7 @@ import { isoText } from '../../kernel/time.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { RecordContext } from '../context/context.ts';
+import type { FollowedNames } from '../context/name-holder.ts';
 import type { Attempt, EarlierWrite } from '../context/write-hooks.ts';
 import { commitRecords, type PreparedRecord, planRecords } from './commit.ts';
 import { type Created, type NewRecord, prepareCreate } from './create.ts';
@@ -40,14 +41,19 @@ export type SchemaPlan = (schema: Schema) => readonly SchemaChange[];
 /**
  * Executes several writes in one commit, in their order: all of them or none.
  * @param before schema changes of the same commit; called again if the schema changes before its turn
- * @throws what the operations on single records throw, for the first that fails; what `before` throws
+ * @param followed what follows the schema changes, with its conditions
+ * @throws what the operations on single records throw, for the first that fails; what `before` throws; ConditionFailed if a condition does not hold
  */
 export async function writeAtomically(
   context: RecordContext,
   writes: readonly RecordWrite[],
   before: SchemaPlan = () => [],
+  followed?: Pick<FollowedNames, 'conditions' | 'steps'>,
 ): Promise<readonly Written[]> {
-  const { records } = await commitRecords(context, (attempt) => prepareAll(context, writes, attempt), { changes: before });
+  const { records } = await commitRecords(context, (attempt) => prepareAll(context, writes, attempt), {
+    changes: before,
+    ...followed,
+  });
   return records.map(({ objectId, at }) => ({ objectId, at: isoText(at) }));
 }
 

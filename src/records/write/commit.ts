@@ -27,6 +27,8 @@ export interface PreparedRecord extends FieldsWrite {
 
 /** What a commit contains besides its records. */
 export interface CommitAdditions {
+  /** Conditions beside those of the records. Pure. */
+  readonly conditions?: (schema: Schema) => readonly Condition[];
   /** Schema changes, before those of the records. Pure. */
   readonly changes?: (schema: Schema) => readonly SchemaChange[];
   /** Steps after those of the records. Pure. */
@@ -92,12 +94,12 @@ export function planRecords(
   records: readonly PreparedRecord[],
   schema: Schema,
   resolved: readonly ResolvedFiles[],
-  { changes = () => [], steps = () => [] }: CommitAdditions = {},
+  { conditions: added = () => none, changes = () => [], steps = () => [] }: CommitAdditions = {},
 ): RecordPlan {
   const before = changes(schema);
   const after = steps(schema, records);
   // Conditions are checked before any step of the plan.
-  const conditions = records.flatMap((record) => record.conditions?.(schema) ?? none);
+  const conditions = [...added(schema), ...records.flatMap((record) => record.conditions?.(schema) ?? none)];
   const [first] = records;
   if (first && records.length === 1 && before.length + after.length === 0) {
     const planned = first.plan(schema, resolved[0] ?? noResolvedFiles);

@@ -1,5 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { refuseFormerName } from '../../schema/former-names.ts';
 import { checkFieldName, type Field, isFileType, type TableSchema, typeText } from '../../schema/model.ts';
 import { copyFields, derivedFieldsOf, secretFieldsOf } from '../../schema/system-tables.ts';
 import type { OwnValues } from '../../storage/column-values.ts';
@@ -46,7 +47,7 @@ export const isServerSet = (name: string): boolean => serverSet.has(name);
 /**
  * Plans the fields of a body against a table, and adds new fields to the draft. Fields derived from others are set too.
  * @param hidden fields that do not exist for the caller
- * @throws schemaMismatch (111) and the other errors of `values/`; invalidFieldName (105); permissionDenied for a new field (119)
+ * @throws schemaMismatch (111) and the other errors of `values/`; invalidFieldName, renamedField (105); permissionDenied for a new field (119)
  */
 export function planFields(
   draft: SchemaDraft,
@@ -61,7 +62,10 @@ export function planFields(
     const dot = key.indexOf('.');
     const name = dot < 0 ? key : key.slice(0, dot);
     if (hidden.has(name)) fail('fieldDenied', name, draft.table.className);
-    if (!draft.table.fields.has(name)) checkFieldName(name);
+    if (!draft.table.fields.has(name)) {
+      refuseFormerName(draft.table, name, hidden);
+      checkFieldName(name);
+    }
     if (dot < 0) planner.take(name, value);
     else {
       const path = key.slice(dot + 1).split('.');

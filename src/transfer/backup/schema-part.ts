@@ -55,6 +55,12 @@ const change = z.discriminatedUnion('kind', [
     }),
   }),
   z.object({ kind: z.literal('setTextIndex'), className: name, fields: z.array(name) }),
+  z.object({
+    kind: z.literal('setFormerNames'),
+    className: name,
+    names: z.array(z.tuple([name, name])),
+    logged: z.array(z.tuple([name, z.array(name)])),
+  }),
   z.object({ kind: z.literal('setTemplateVersion'), version: z.int().nonnegative() }),
 ]);
 

@@ -47,7 +47,7 @@ export async function applyChanges(
     }
     current = after;
   }
-  await allOf([...sent, ...saveStatements(schemaName, changes, current).map((statement) => session.query(statement))]);
+  await allOf([...sent, ...saveStatements(schemaName, changes, before, current).map((statement) => session.query(statement))]);
   return current;
 }
 

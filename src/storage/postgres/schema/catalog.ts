@@ -66,7 +66,8 @@ export function catalogStatements(schemaName: string): Statement[] {
 
 /** Reads the whole catalogue in one snapshot, as one row for `catalogFrom`. */
 export function loadStatement(schemaName: string): Statement {
-  const tables = `SELECT json_agg(json_build_array("className", "sqlName", permissions, timeline, indexes, "textIndex", "isCopied", "uniqueIndexes") ORDER BY position)
+  const tables = `SELECT json_agg(json_build_array("className", "sqlName", permissions, timeline, indexes, "textIndex", "isCopied", "uniqueIndexes",
+      "formerNames", "loggedNames") ORDER BY position)
     FROM ${own(schemaName, 'rds_tables')}`;
   const fields = `SELECT json_agg(json_build_array("className", name, type, "targetClass", "columnName", options) ORDER BY "className", position)
     FROM ${own(schemaName, 'rds_fields')}`;
@@ -84,6 +85,8 @@ type StoredTable = [
   string[],
   boolean,
   UniqueIndex[],
+  [string, string][],
+  [string, readonly string[]][],
 ];
 type StoredField = [string, string, Field['type'], string | null, string, FieldOptions | null];
 
@@ -102,6 +105,13 @@ export function constraintStatements(schemaName: string): Statement[] {
     `ALTER TABLE ${own(schemaName, 'rds_fields')} ADD COLUMN options json`,
     `ALTER TABLE ${own(schemaName, 'rds_tables')} ADD COLUMN "uniqueIndexes" json NOT NULL DEFAULT '[]'`,
   ].map((text) => ({ text, params: [] }));
+}
+
+/** Adds the former names of fields, which the first versions of the catalogue lack. */
+export function formerNamesStatements(schemaName: string): Statement[] {
+  const column = (name: string) => `ADD COLUMN "${name}" json NOT NULL DEFAULT '[]'`;
+  const text = `ALTER TABLE ${own(schemaName, 'rds_tables')} ${column('formerNames')}, ${column('loggedNames')}`;
+  return [{ text, params: [] }];
 }
 
 /** Builds the catalogue from the rows of `loadStatement`. */
@@ -127,7 +137,8 @@ function readFields(stored: readonly StoredField[]): Map<string, Map<string, Fie
 }
 
 function readTable(stored: StoredTable, fields: ReadonlyMap<string, ReadonlyMap<string, Field>>): TableSchema {
-  const [className, sqlName, permissions, timeline, indexes, textIndex, isCopied, uniqueIndexes] = stored;
+  const [className, sqlName, permissions, timeline, indexes, textIndex, isCopied, uniqueIndexes, formerNames, loggedNames] =
+    stored;
   return {
     className,
     sqlName,
@@ -136,6 +147,8 @@ function readTable(stored: StoredTable, fields: ReadonlyMap<string, ReadonlyMap<
     indexes: new Map(indexes.map((index) => [index.name, index])),
     uniqueIndexes: new Map(uniqueIndexes.map((index) => [index.name, index])),
     textIndex,
+    formerNames: new Map(formerNames),
+    loggedNames: new Map(loggedNames),
     ...(timeline === null || timeline === undefined ? {} : { timeline }),
     ...(isCopied && { isCopied }),
   };
@@ -145,6 +158,8 @@ function readTable(stored: StoredTable, fields: ReadonlyMap<string, ReadonlyMap<
 interface Net {
   readonly droppedTables: Set<string>;
   readonly droppedFields: Map<string, readonly [className: string, name: string]>;
+  /** Tables whose fields are written anew, in their order. */
+  readonly rewritten: Set<string>;
   readonly tables: Set<string>;
   /** Names of new fields by class; `all` if the table is new. */
   readonly fields: Map<string, Set<string> | 'all'>;
@@ -152,10 +167,12 @@ interface Net {
   readonly options: Map<string, readonly [className: string, name: string]>;
 }
 
-function netOf(changes: readonly SchemaChange[]): Net {
+function netOf(changes: readonly SchemaChange[], before: Schema): Net {
+  const hadFormerNames = (className: string) => (before.tables.get(className)?.formerNames.size ?? 0) > 0;
   const net: Net = {
     droppedTables: new Set(),
     droppedFields: new Map(),
+    rewritten: new Set(),
     tables: new Set(),
     fields: new Map(),
     options: new Map(),
@@ -163,18 +180,19 @@ function netOf(changes: readonly SchemaChange[]): Net {
   for (const change of changes) {
     if (change.kind === 'setTemplateVersion') continue;
     const { className, kind } = change;
-    if (kind !== 'addField' && kind !== 'dropTable') net.tables.add(className);
+    // Added fields may free former names.
+    if (kind !== 'dropTable' && (kind !== 'addField' || hadFormerNames(className))) net.tables.add(className);
     const fields = net.fields.get(className);
     if (kind === 'createTable') net.fields.set(className, 'all');
     else if (kind === 'dropTable') {
       net.droppedTables.add(className);
       net.tables.delete(className);
       net.fields.delete(className);
+      net.rewritten.delete(className);
     } else if (fields === 'all') continue;
     else if (kind === 'renameField') {
-      net.droppedFields.set(JSON.stringify([className, change.name]), [className, change.name]);
-      fields?.delete(change.name);
-      net.fields.set(className, (fields ?? new Set()).add(change.to));
+      net.rewritten.add(className);
+      net.fields.set(className, 'all');
     } else if (kind === 'setFieldOptions') net.options.set(JSON.stringify([className, change.name]), [className, change.name]);
     else if (kind === 'addField') net.fields.set(className, (fields ?? new Set()).add(change.name));
     else if (kind === 'dropField') {
@@ -188,11 +206,12 @@ function netOf(changes: readonly SchemaChange[]): Net {
 /**
  * Returns the statements that store several changes; their number does not grow with that of the changes. For the transaction that has locked the
  * catalogue. The schema version grows by one; the first statement returns it.
+ * @param before the schema before all changes
  * @param after the schema after all changes
  */
-export function saveStatements(schemaName: string, changes: readonly SchemaChange[], after: Schema): Statement[] {
+export function saveStatements(schemaName: string, changes: readonly SchemaChange[], before: Schema, after: Schema): Statement[] {
   if (changes.length === 0) return [];
-  const net = netOf(changes);
+  const net = netOf(changes, before);
   const statements: Statement[] = [
     {
       text: `UPDATE ${catalogTable(schemaName)} SET changes = changes + 1, "templateVersion" = $1::integer RETURNING changes`,
@@ -203,19 +222,24 @@ export function saveStatements(schemaName: string, changes: readonly SchemaChang
     if (values.length > 0) statements.push({ text, params: [JSON.stringify(values)] });
   };
   const [tables, fields] = [own(schemaName, 'rds_tables'), own(schemaName, 'rds_fields')];
-  for (const table of [tables, fields])
-    add(`DELETE FROM ${table} WHERE "className" IN (SELECT json_array_elements_text($1::json))`, [...net.droppedTables]);
+  const dropped = [...net.droppedTables];
+  for (const [table, classes] of [
+    [tables, dropped],
+    [fields, [...dropped, ...net.rewritten]],
+  ] as const)
+    add(`DELETE FROM ${table} WHERE "className" IN (SELECT json_array_elements_text($1::json))`, classes);
   add(`DELETE FROM ${fields} WHERE ("className", name) IN (SELECT e ->> 0, e ->> 1 FROM json_array_elements($1::json) AS e)`, [
     ...net.droppedFields.values(),
   ]);
   add(
-    `INSERT INTO ${tables} ("className", position, "sqlName", permissions, timeline, indexes, "textIndex", "isCopied", "uniqueIndexes")
+    `INSERT INTO ${tables} ("className", position, "sqlName", permissions, timeline, indexes, "textIndex", "isCopied", "uniqueIndexes",
+       "formerNames", "loggedNames")
      SELECT e ->> 0, n + (SELECT coalesce(max(position), 0) FROM ${tables}), e ->> 1, e -> 2, (e ->> 3)::json, e -> 4, e -> 5,
-       (e ->> 6)::boolean, e -> 7
+       (e ->> 6)::boolean, e -> 7, e -> 8, e -> 9
      FROM json_array_elements($1::json) WITH ORDINALITY AS r(e, n)
      ON CONFLICT ("className") DO UPDATE SET permissions = excluded.permissions, timeline = excluded.timeline,
        indexes = excluded.indexes, "textIndex" = excluded."textIndex", "isCopied" = excluded."isCopied",
-       "uniqueIndexes" = excluded."uniqueIndexes"`,
+       "uniqueIndexes" = excluded."uniqueIndexes", "formerNames" = excluded."formerNames", "loggedNames" = excluded."loggedNames"`,
     Array.from(net.tables, (className) => storedTable(tableOf(after, className))),
   );
   add(
@@ -241,6 +265,7 @@ export function saveStatements(schemaName: string, changes: readonly SchemaChang
 
 function storedTable(table: TableSchema): StoredTable {
   const { className, sqlName, permissions, timeline = null, indexes, uniqueIndexes, textIndex, isCopied = false } = table;
+  const { formerNames, loggedNames } = table;
   return [
     className,
     sqlName,
@@ -250,6 +275,8 @@ function storedTable(table: TableSchema): StoredTable {
     [...textIndex],
     isCopied,
     [...uniqueIndexes.values()],
+    [...formerNames],
+    [...loggedNames],
   ];
 }
 

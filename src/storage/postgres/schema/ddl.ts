@@ -124,6 +124,7 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
     case 'setPermissions':
     case 'setTimeline':
     case 'setCopied':
+    case 'setFormerNames':
       return [];
   }
 }

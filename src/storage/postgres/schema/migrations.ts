@@ -11,6 +11,7 @@ import {
   catalogStatements,
   constraintStatements,
   copiedStatements,
+  formerNamesStatements,
   loadStatement,
 } from './catalog.ts';
 import { identityStatements, insertIdentity } from './identity.ts';
@@ -31,6 +32,7 @@ const catalogMigrations: readonly PostgresMigration[] = [
   { number: 4, what: 'tables that logs have values of', statements: copiedStatements },
   { number: 5, what: 'whose store it is', statements: identityStatements },
   { number: 6, what: 'options of fields, unique indexes', statements: constraintStatements },
+  { number: 7, what: 'former names of fields', statements: formerNamesStatements },
 ];
 
 /** Migrations of the registry. */

@@ -9,6 +9,7 @@ import {
   type Schema,
   type TableIndex,
   type TableSchema,
+  tableOf,
   type UniqueIndex,
 } from '../../../schema/model.ts';
 import { withSharedParts } from '../../../schema/shared-parts.ts';
@@ -52,6 +53,8 @@ export function loadSchema(db: DatabaseSync): Schema {
       indexes: new Map((JSON.parse(row.indexes as string) as TableIndex[]).map((index) => [index.name, index])),
       uniqueIndexes: new Map((JSON.parse(row.uniqueIndexes as string) as UniqueIndex[]).map((index) => [index.name, index])),
       textIndex: JSON.parse(row.textIndex as string),
+      formerNames: new Map(JSON.parse(row.formerNames as string)),
+      loggedNames: new Map(JSON.parse(row.loggedNames as string)),
       ...(row.timeline === null ? {} : { timeline: JSON.parse(row.timeline as string) }),
       ...(row.isCopied === 1 && { isCopied: true }),
     };
@@ -62,7 +65,7 @@ export function loadSchema(db: DatabaseSync): Schema {
 }
 
 /** Saves the result of a step, inside the caller's transaction. */
-export function saveStep(db: DatabaseSync, change: SchemaStep, after: Schema): void {
+export function saveStep(db: DatabaseSync, change: SchemaStep, before: Schema, after: Schema): void {
   db.exec(`UPDATE rds_catalog SET changes = changes + 1, removals = removals + ${takesAway(change) ? 1 : 0}`);
   if (change.kind === 'setTemplateVersion') {
     db.prepare('UPDATE rds_catalog SET templateVersion = ?').run(change.version);
@@ -74,12 +77,11 @@ export function saveStep(db: DatabaseSync, change: SchemaStep, after: Schema): v
     db.prepare('DELETE FROM rds_fields WHERE className = ?').run(change.className);
     return;
   }
+  if (change.kind === 'renameField') saveAllFields(db, table);
   if (change.kind === 'dropFields') {
     const removed = db.prepare('DELETE FROM rds_fields WHERE className = ? AND name = ?');
     for (const name of change.names) removed.run(change.className, name);
   }
-  if (change.kind === 'renameField')
-    db.prepare('UPDATE rds_fields SET name = ? WHERE className = ? AND name = ?').run(change.to, change.className, change.name);
   if (change.kind === 'setFieldOptions')
     db.prepare('UPDATE rds_fields SET options = ? WHERE className = ? AND name = ?').run(
       storedOptions(fieldOf(table, change.name)),
@@ -92,7 +94,8 @@ export function saveStep(db: DatabaseSync, change: SchemaStep, after: Schema): v
       table,
       change.fields.map(({ name }) => name),
     );
-    return;
+    // The fields may have freed former names.
+    if (tableOf(before, change.className).formerNames === table.formerNames) return;
   }
   saveTable(db, table);
   if (change.kind === 'createTable') saveFields(db, table, [...table.fields.keys()]);
@@ -100,10 +103,13 @@ export function saveStep(db: DatabaseSync, change: SchemaStep, after: Schema): v
 
 function saveTable(db: DatabaseSync, table: TableSchema): void {
   db.prepare(
-    `INSERT INTO rds_tables (className, sqlName, permissions, timeline, isCopied, indexes, uniqueIndexes, textIndex) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO rds_tables
+       (className, sqlName, permissions, timeline, isCopied, indexes, uniqueIndexes, textIndex, formerNames, loggedNames)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (className) DO UPDATE SET
        permissions = excluded.permissions, timeline = excluded.timeline, isCopied = excluded.isCopied,
-       indexes = excluded.indexes, uniqueIndexes = excluded.uniqueIndexes, textIndex = excluded.textIndex`,
+       indexes = excluded.indexes, uniqueIndexes = excluded.uniqueIndexes, textIndex = excluded.textIndex,
+       formerNames = excluded.formerNames, loggedNames = excluded.loggedNames`,
   ).run(
     table.className,
     table.sqlName,
@@ -113,7 +119,15 @@ function saveTable(db: DatabaseSync, table: TableSchema): void {
     JSON.stringify([...table.indexes.values()]),
     JSON.stringify([...table.uniqueIndexes.values()]),
     JSON.stringify(table.textIndex),
+    JSON.stringify([...table.formerNames]),
+    JSON.stringify([...table.loggedNames]),
   );
+}
+
+/** Writes the fields of a table anew, in their order. */
+function saveAllFields(db: DatabaseSync, table: TableSchema): void {
+  db.prepare('DELETE FROM rds_fields WHERE className = ?').run(table.className);
+  saveFields(db, table, [...table.fields.keys()]);
 }
 
 function saveFields(db: DatabaseSync, table: TableSchema, names: readonly string[]): void {

@@ -94,6 +94,7 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
     case 'setPermissions':
     case 'setTimeline':
     case 'setCopied':
+    case 'setFormerNames':
       break;
   }
 }

@@ -45,6 +45,15 @@ export const catalogMigrations: readonly SqliteMigration[] = [
         ALTER TABLE rds_tables ADD COLUMN uniqueIndexes TEXT NOT NULL DEFAULT '[]';
       `),
   },
+  {
+    number: 7,
+    what: 'former names of fields',
+    apply: (db) =>
+      db.exec(`
+        ALTER TABLE rds_tables ADD COLUMN formerNames TEXT NOT NULL DEFAULT '[]';
+        ALTER TABLE rds_tables ADD COLUMN loggedNames TEXT NOT NULL DEFAULT '[]';
+      `),
+  },
 ];
 
 /** Files from before migrations were numbered have the tables already. The earliest counted changes in another way, or not at all. */

@@ -153,9 +153,10 @@ export function executePlan(
   if (plan.changes.length > 0) {
     connection.forgetPlans();
     for (const step of stepsOf(plan.changes)) {
-      const after = applyStep(current, step);
-      applyDdl(connection, step, current, after);
-      connection.use((db) => saveStep(db, step, after));
+      const before = current;
+      const after = applyStep(before, step);
+      applyDdl(connection, step, before, after);
+      connection.use((db) => saveStep(db, step, before, after));
       current = after;
     }
   }
