@@ -151,6 +151,10 @@ export class Targets {
   }
 
   #unknown(column: string): Target | Unknown {
+    // No field is made of a former name, which writes refuse.
+    const present = this.#options.table?.formerNames.get(column);
+    if (present !== undefined)
+      return { description: shown(column), nearest: this.#fields.has(present) ? `${present}, its name now` : undefined };
     if (!this.#options.newFields) return { description: shown(column), nearest: this.#nearest(column) };
     if (this.withheld.includes(column)) return { kind: 'none', leftOut: column };
     try {
