@@ -122,12 +122,14 @@ function renamedKeys(settings: Readonly<Record<string, unknown>>, renames: Field
 export function schemaPartsRenamed(before: TableSchema, renames: FieldRenames): JsonObject {
   if (renames.size === 0) return {};
   const indexes = clientIndexes(before).filter(({ keys }) => keys.some(([name]) => renames.has(name)));
+  const unique = [...before.uniqueIndexes.values()].filter(({ fields }) => fields.some((name) => renames.has(name)));
   const permissions = renamedPermissions(before.permissions, renames);
   const parts = Object.keys(permissions)
     .filter((part) => partOf(permissions, part) !== partOf(before.permissions, part))
     .sort();
   return {
     ...(indexes.length > 0 && { indexes: indexes.map(({ name }) => name) }),
+    ...(unique.length > 0 && { uniqueIndexes: unique.map(({ name }) => name) }),
     ...(before.textIndex.some((name) => renames.has(name)) && { textIndex: true }),
     ...(parts.length > 0 && { permissions: parts }),
     ...(before.timeline && renamedSettings(before.timeline, renames) !== before.timeline && { timeline: true }),
