@@ -149,6 +149,12 @@ export const catalogue = {
   largeUploadsOff: { code: 400, status: 400, text: () => 'App is not allowed to upload large files.' },
   /** A conditional write whose condition does not hold. */
   changedMeanwhile: { code: 409, status: 409, text: () => 'The record has changed meanwhile.' },
+  /** Of `expect` (records.md#write-many-records). The answer has the number. */
+  otherCount: {
+    code: 409,
+    status: 409,
+    text: (matched: number, expected: number) => `${matched} records match, not ${expected}.`,
+  },
   /** Of `If-Match` (records.md#conditional-writes). The answer has `updatedAt` of the record. */
   preconditionFailed: { code: 409, status: 412, text: () => 'The record has changed meanwhile.' },
   /** Of `If-None-Match: *` in a create. */

@@ -86,6 +86,8 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   preconditionFailed:
     'The record has changed since the version that `If-Match` names, or the header is no strong ETag. Read it again.',
   recordExists: 'A record has the objectId of a create with `If-None-Match: *`. Update it, or choose another.',
+  otherCount:
+    'A write by `where` found another number of records than `expect` says, and did nothing. Look at them, and send the number that is right.',
   changedMeanwhile: 'The record has changed since it was read. Read it again and repeat the change.',
   badUpload: 'The upload is a form instead of raw bytes, or its `base64` is malformed.',
 

@@ -3,7 +3,7 @@ import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue, maxJsonByt
 import { limits } from '../kernel/limits.ts';
 import { parseRequestJson } from '../values/index.ts';
 import { splitNames } from './model/names.ts';
-import type { FindOptions, ReadOptions } from './model/options.ts';
+import type { FindOptions, MatchingOptions, ReadOptions } from './model/options.ts';
 import { refuseDepth } from './where/context.ts';
 
 /** Parameters by name: text from an address; JSON values if a query came in a body, or from a function. */
@@ -15,6 +15,7 @@ const knownOfQueries: ReadonlySet<string> = new Set([
   ...ofReads,
   ...['where', 'limit', 'skip', 'order', 'count', 'redirectClassNameForKey'],
 ]);
+const knownOfMatching: ReadonlySet<string> = new Set(['where', 'expect', 'dryRun']);
 const yes: ReadonlySet<JsonValue | undefined> = new Set(['1', 'true', 1, true]);
 const no: ReadonlySet<JsonValue | undefined> = new Set([undefined, '0', 'false', 0, false]);
 
@@ -33,7 +34,7 @@ export class ReadParameters implements ReadOptions {
 
   /** @throws invalidParameter (102) */
   refuseUnknown(): void {
-    for (const name of this.given.keys()) if (!this.#known.has(name)) fail('invalidParameter', name.slice(0, limits.nameLength));
+    refuseUnknown(this.given, this.#known);
   }
 
   get keys(): readonly string[] {
@@ -57,10 +58,18 @@ export class ReadParameters implements ReadOptions {
   }
 
   protected flag(name: string): boolean {
-    const value = this.given.get(name);
-    if (yes.has(value)) return true;
-    return no.has(value) ? false : fail('badParameterValue', name, 'should be 1 or 0');
+    return flag(this.given, name);
   }
+}
+
+function refuseUnknown(given: NamedParameters, known: ReadonlySet<string>): void {
+  for (const name of given.keys()) if (!known.has(name)) fail('invalidParameter', name.slice(0, limits.nameLength));
+}
+
+function flag(given: NamedParameters, name: string): boolean {
+  const value = given.get(name);
+  if (yes.has(value)) return true;
+  return no.has(value) ? false : fail('badParameterValue', name, 'should be 1 or 0');
 }
 
 /** The options of a query, parsed in the same way. */
@@ -79,11 +88,11 @@ export class FindParameters extends ReadParameters implements FindOptions {
   }
 
   get limit(): number | undefined {
-    return this.#wholeNumber('limit');
+    return wholeNumber(this.given, 'limit');
   }
 
   get skip(): number | undefined {
-    return this.#wholeNumber('skip');
+    return wholeNumber(this.given, 'skip');
   }
 
   get count(): boolean {
@@ -103,14 +112,41 @@ export class FindParameters extends ReadParameters implements FindOptions {
     this.refuseUnknown();
     return typeof key === 'string' ? key : fail('badParameterValue', 'redirectClassNameForKey', 'should be the name of a field');
   }
+}
 
-  #wholeNumber(name: string): number | undefined {
-    const value = this.given.get(name);
-    if (value === undefined) return undefined;
-    const number = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : value;
-    if (typeof number !== 'number' || !Number.isInteger(number) || number < 0)
-      fail('badParameterValue', name, 'should be a whole number, 0 or more');
-    return Math.min(number, Number.MAX_SAFE_INTEGER);
+function wholeNumber(given: NamedParameters, name: string): number | undefined {
+  const value = given.get(name);
+  if (value === undefined) return undefined;
+  const number = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0)
+    fail('badParameterValue', name, 'should be a whole number, 0 or more');
+  return Math.min(number, Number.MAX_SAFE_INTEGER);
+}
+
+/** The options of a write of all records that match a `where`, parsed in the same way. */
+export class MatchingParameters implements MatchingOptions {
+  readonly #given: NamedParameters;
+
+  constructor(given: NamedParameters) {
+    this.#given = given;
+  }
+
+  /** @throws invalidParameter (102) */
+  refuseUnknown(): void {
+    refuseUnknown(this.#given, knownOfMatching);
+  }
+
+  /** @throws invalidWhere (500), badQuery (102), invalidJson (107) */
+  get where(): JsonObject | undefined {
+    return whereOption(this.#given.get('where'));
+  }
+
+  get expect(): number | undefined {
+    return wholeNumber(this.#given, 'expect');
+  }
+
+  get dryRun(): boolean {
+    return flag(this.#given, 'dryRun');
   }
 }
 

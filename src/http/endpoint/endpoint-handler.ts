@@ -206,6 +206,15 @@ class RequestClient implements Client {
     return controller.signal;
   }
 
+  shouldStop(): boolean {
+    return this.isGone() || !this.#reply.server.server.listening;
+  }
+
+  keepConnection(): void {
+    // Node limits the time again once the answer is sent.
+    this.#reply.raw.socket?.setTimeout(0);
+  }
+
   releaseWhenAnswered(reservation: Reservation): void {
     reservation.releaseWhenAnswered(this.#reply.raw);
   }

@@ -19,6 +19,10 @@ export interface Client {
   isGone(): boolean;
   /** Returns a signal that aborts when the client disconnects. Call it once. */
   goneSignal(): AbortSignal;
+  /** Whether work in parts should stop after the present one: the client has disconnected, or the service stops. */
+  shouldStop(): boolean;
+  /** Keeps the connection open, however long the answer takes. */
+  keepConnection(): void;
   /** Frees a reservation when the client has received the answer or disconnected. */
   releaseWhenAnswered(reservation: Reservation): void;
 }

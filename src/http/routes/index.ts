@@ -6,11 +6,12 @@ import { batchEndpoint } from './batch.ts';
 import { exportEndpoint } from './exports.ts';
 import { fileEndpoints } from './files.ts';
 import { jobEndpoints } from './imports.ts';
+import { matchingEndpoints } from './matching.ts';
 import { aggregateEndpoints, classEndpoints } from './records.ts';
 import { schemaEndpoints } from './schemas.ts';
 import { userEndpoints } from './users.ts';
 
-/** Returns all data endpoints. A batch may address all except itself, files, exports and jobs. @param loginLimit `null`: no limit */
+/** Returns all data endpoints. A batch may address all except itself, writes by `where`, files, exports and jobs. @param loginLimit `null`: no limit */
 export function dataEndpoints(
   { users, resets, files, addresses }: Pick<HttpServices, 'users' | 'resets' | 'files' | 'addresses'>,
   loginLimit: RateLimit | null,
@@ -25,6 +26,7 @@ export function dataEndpoints(
   ];
   return [
     ...single,
+    ...matchingEndpoints,
     exportEndpoint(),
     ...jobEndpoints({ addresses }),
     ...fileEndpoints(files),

@@ -47,6 +47,15 @@ export interface FindOptions extends ReadOptions {
   readonly redirectClassNameForKey?: string | undefined;
 }
 
+/** A write of all records that match. Reference: records.md#write-many-records. */
+export interface MatchingOptions extends Options {
+  readonly where?: JsonObject | undefined;
+  /** The number of records that are to match; left out: any. */
+  readonly expect?: number | undefined;
+  /** Whether nothing is to be written. */
+  readonly dryRun?: boolean | undefined;
+}
+
 /** An aggregation. Reference: aggregation.md#request. */
 export interface AggregateOptions extends Options {
   /** Conditions on the records, applied before the stages. */

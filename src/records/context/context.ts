@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/index.ts';
-import { isPassing } from '../../errors/fail.ts';
+import { isPassing, type ServiceError } from '../../errors/fail.ts';
 import { errorOfWrite, inDoubtSince } from '../../errors/system-faults.ts';
 import type { SharedPatterns } from '../../query/regex/index.ts';
 import type { SchemaChange } from '../../schema/change.ts';
@@ -86,12 +86,19 @@ export interface Progress {
   hasWritten: boolean;
 }
 
+/** How far the request came stays part of the answer. */
+function inDoubtAfter(error: unknown): ServiceError {
+  const doubt = inDoubtSince(error);
+  doubt.details = (error as ServiceError).details;
+  return doubt;
+}
+
 /**
  * Returns the error to report for a failed request. After a committed write a passing fault becomes "in doubt", since part of the request was
  * done. Reference: faults.md#writes-in-doubt.
  * @param isWrite whether the request was to write: only reads report a timeout
  */
 export function errorToReport(error: unknown, { hasWritten }: Progress, isWrite = false): unknown {
-  if (hasWritten && isPassing(error)) return inDoubtSince(error);
+  if (hasWritten && isPassing(error)) return inDoubtAfter(error);
   return isWrite ? errorOfWrite(error) : error;
 }

@@ -5,7 +5,7 @@ import { findRecords, planRecords, type RecordContext, type Row } from '../../re
 import { columnsOf, keysOf } from './columns.ts';
 import { csvForm, type Form, jsonForm, ndjsonForm } from './forms.ts';
 import type { ExportOptions } from './parameters.ts';
-import { SortedIds } from './sorted-ids.ts';
+import { SortedIds } from '../../storage/sorted-ids.ts';
 import { ByIds, ByPlace, type Source } from './sources.ts';
 
 /** Target number of characters of a page, which is read and written in one turn of the event loop. */

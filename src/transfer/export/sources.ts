@@ -4,7 +4,7 @@ import type { Filter } from '../../query/model/filter.ts';
 import { findRecords, type RecordContext, type Row } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { rowsOf } from '../../storage/text-values.ts';
-import type { SortedIds } from './sorted-ids.ts';
+import type { SortedIds } from '../../storage/sorted-ids.ts';
 
 /** Reads the records of an export in parts, whose size the caller chooses for each. */
 export interface Source {

@@ -1,13 +1,13 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fail } from '../../errors/fail.ts';
-import type { JsonText } from '../../storage/port.ts';
+import { fail } from '../errors/fail.ts';
+import type { JsonText } from './port.ts';
 
 /** A record with only an objectId, and the delimiter before it. */
 const record = /[[,]\{"objectId":("(?:[^"\\]|\\.)*")\}/y;
 
-/** Maximum number of ids in memory; more are written to a temporary file. An export with a stalled client holds them for long. */
+/** Maximum number of ids in memory; more are written to a temporary file. An export with a stalled client holds them for long, as does a long write. */
 const MAX_IN_MEMORY = 10_000;
 /** Bytes read from the file at once. */
 const CHUNK_BYTES = 64 * 1024;
@@ -46,6 +46,11 @@ export class SortedIds {
       await ids.close();
       throw error;
     }
+  }
+
+  /** Number of ids, consumed ones included. */
+  get count(): number {
+    return this.#count;
   }
 
   /** Share that has been consumed, from 0 to 1. */
