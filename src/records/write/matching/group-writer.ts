@@ -15,6 +15,13 @@ export interface MatchingWrite {
   readonly body: JsonObject;
 }
 
+/** Records that matched when the write began. */
+export interface Group {
+  readonly ids: readonly string[];
+  /** By id: the versions of those that matched when this was read. */
+  readonly versions: Promise<ReadonlyMap<string, number>>;
+}
+
 /** How often a record that others change at the same time is looked at again. */
 const MAX_ATTEMPTS = 5;
 
@@ -36,12 +43,12 @@ export class GroupWriter {
    * Writes those of the records that still match; a record that has changed since that was read is read again. What is refused is an outcome.
    * @throws passing faults and faults of the service; some records of the group may then be written
    */
-  async write(ids: readonly string[]): Promise<void> {
+  async write({ ids, versions: known }: Group): Promise<void> {
     /** By id: the version at which a record was not found by its write. */
     const missed = new Map<string, number>();
     let left = ids;
     for (let attempt = 0; attempt < MAX_ATTEMPTS && left.length > 0; attempt++) {
-      const versions = await this.#matching.versionsOf(left);
+      const versions = await (attempt === 0 ? known : this.#matching.versionsOf(left));
       const due: [string, number][] = [];
       for (const id of left) {
         const version = versions.get(id);

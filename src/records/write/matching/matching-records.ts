@@ -54,6 +54,7 @@ export class MatchingRecords {
 
   /** Returns the versions, by id, of those of these records that match now: `updatedAt` in milliseconds since 1970. @throws as `ids` */
   async versionsOf(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (ids.length === 0) return new Map();
     const found = await this.#find((table) => ({
       fields: [fieldOf(table, 'objectId'), fieldOf(table, 'updatedAt')],
       ids: { kind: 'in', field: fieldOf(table, 'objectId'), values: ids },

@@ -4,9 +4,10 @@ import { FairQueue } from '../../../admission/fair-queue.ts';
 import { fail, isPassing, ServiceError, serviceError } from '../../../errors/fail.ts';
 import { type JsonObject, maxJsonBytes } from '../../../kernel/json.ts';
 import type { MatchingOptions } from '../../../query/index.ts';
+import type { SortedIds } from '../../../storage/sorted-ids.ts';
 import type { RecordContext } from '../../context/context.ts';
 import { checkWrites } from '../batch-write.ts';
-import { GroupWriter, type MatchingWrite } from './group-writer.ts';
+import { type Group, GroupWriter, type MatchingWrite } from './group-writer.ts';
 import { MatchingRecords } from './matching-records.ts';
 import { Outcomes } from './outcomes.ts';
 
@@ -75,13 +76,9 @@ export async function writeMatching(
       const outcomes = new Outcomes(ids.count);
       const writer = new GroupWriter(context, write, matching, outcomes);
       await describingProgress(outcomes, kind, async () => {
-        // The first one alone: if it adds fields, the others are planned with them.
-        let size = 1;
-        for (let group = await ids.peek(size); group.length > 0; group = await ids.peek(size)) {
+        for await (const group of groupsOf(ids, groupSize(context, write), matching)) {
           if (shouldStop()) fail('unavailable');
           await writer.write(group);
-          ids.take(group.length);
-          size = groupSize(context, write);
           await nextTurn();
         }
       });
@@ -90,6 +87,25 @@ export async function writeMatching(
       await ids.close();
     }
   });
+}
+
+/** Yields the ids in groups. The versions of the next group are read while one is written. */
+async function* groupsOf(ids: SortedIds, size: number, matching: MatchingRecords): AsyncGenerator<Group> {
+  const next = async (atMost: number): Promise<Group> => {
+    const group = await ids.peek(atMost);
+    ids.take(group.length);
+    const versions = matching.versionsOf(group);
+    // Awaited when the group is written.
+    versions.catch(() => {});
+    return { ids: group, versions };
+  };
+  // The first one alone: if it adds fields, the others are planned with them.
+  let group = await next(1);
+  while (group.ids.length > 0) {
+    const following = await next(size);
+    yield group;
+    group = following;
+  }
 }
 
 /** Refuses an update that no record could take. Rules of a table judge by the record, so their refusals are outcomes. */
