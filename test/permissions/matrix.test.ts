@@ -10,7 +10,7 @@ import { sharedService } from '../support/shared.ts';
 import { readMany, readOne, readThrough } from './reads.ts';
 import type { Seat } from './seat.ts';
 import { callerNames, makeWorld, runsOn, settings, type MatrixTable as Table, type World } from './world.ts';
-import { addField, assertNothingElse, create, remove, update } from './writes.ts';
+import { addField, assertNothingElse, create, remove, removeMany, update, updateMany } from './writes.ts';
 
 const defaults = 'objectId,createdAt,updatedAt,ACL,createdBy,updatedBy';
 
@@ -38,8 +38,10 @@ for (const engine of engines)
           await readThrough(seat);
           await create(seat);
           await update(seat);
+          await updateMany(seat);
           await addField(seat);
           await remove(seat);
+          await removeMany(seat);
           await assertNothingElse(seat, `${defaults},k,n,owner,watchers,rel`);
         });
       }

@@ -85,6 +85,10 @@ export function questionsOf(T: string, R: string): Question[] {
     return { method, path: `/platform/classes/${T}/${id}`, query, body };
   };
 
+  const many = (method: string, query: Record<string, unknown>, body?: unknown): Question => {
+    return { method, path: `/platform/classes/${T}`, query, body };
+  };
+
   return [
     ...wheres.flatMap((where) => [
       list({ where, count: 1 }),
@@ -124,6 +128,10 @@ export function questionsOf(T: string, R: string): Question[] {
     one('PUT', 'hidden1', { n: { __op: 'Increment', amount: 0 }, title: { __op: 'SetOnInsert', amount: '' } }),
     one('PUT', 'hidden1', { rel: { __op: 'AddRelation', objects: [h1] } }),
     one('DELETE', 'hidden1'),
+    ...wheres.flatMap((where) => [many('PUT', { where, dryRun: 1 }, { n: 1 }), many('DELETE', { where, dryRun: 1 })]),
+    many('PUT', { where: { objectId: { $in: ['hidden1', 'hidden2'] } } }, { n: 5 }),
+    many('DELETE', { where: { objectId: 'hidden1' } }),
+    many('DELETE', { where: { title: { $regex: 'secret$' }, n: { $lt: 0 } }, expect: 0 }),
   ];
 }
 

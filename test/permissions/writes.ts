@@ -7,6 +7,7 @@ import {
   isRefused,
   notFound,
   type Refused,
+  type Right,
   reaches,
   rightTo,
 } from '../support/permissions.ts';
@@ -59,6 +60,47 @@ export async function update(seat: Seat): Promise<void> {
   writes.forEach(({ expected }, at) => {
     if (expected === 'reached') (seat.table.rows[at] as Row).n += 1;
   });
+}
+
+/** Writes all records that match: those that the caller finds, of which it writes those that it may write. */
+async function writeMany(seat: Seat, action: 'update' | 'delete', rows: readonly Row[], where: object): Promise<Row[]> {
+  const { caller, table } = seat;
+  const [method, done, sent] =
+    action === 'update' ? ['PUT', 'updated', { n: { __op: 'Increment', amount: 1 } }] : ['DELETE', 'deleted'];
+  const ask = (query: object) => seat.call(method, pathOf(seat), { query: { where, ...query }, body: sent });
+  const right = rightTo(caller, action, table);
+  const find = rightTo(caller, 'find', table);
+  for (const refused of [right, find]) {
+    if (!isRefused(refused)) continue;
+    assertRefused(await ask({ expect: rows.length }), refused, `${action} many`);
+    assertRefused(await ask({ dryRun: true }), refused, `${action} many, dry`);
+    return [];
+  }
+  const found = rows.filter((row) => reaches(caller, find as Right, 'read', row));
+  const written = found.filter((row) => reaches(caller, right as Right, 'write', row));
+  assert.deepEqual(assertDone(await ask({ dryRun: true }), 200, 'dry'), { matched: found.length });
+  const { refused, ...counts } = assertDone(await ask({ expect: found.length }), 200, `${action} many`);
+  assert.deepEqual(counts, { matched: found.length, [done]: written.length });
+  const others = found
+    .filter((row) => !written.includes(row))
+    .map(({ objectId }) => ({ objectId, code: 101, error: notFound.error }));
+  assert.deepEqual(
+    refused.toSorted((a: Json, b: Json) => (a.objectId < b.objectId ? -1 : 1)),
+    others.toSorted((a, b) => (a.objectId < b.objectId ? -1 : 1)),
+  );
+  return written;
+}
+
+export async function updateMany(seat: Seat): Promise<void> {
+  for (const row of await writeMany(seat, 'update', seat.table.rows, { n: { $exists: true } })) row.n += 1;
+}
+
+export async function removeMany(seat: Seat): Promise<void> {
+  const { table, service } = seat;
+  const copies = table.rows.map((row) => ({ ...row, k: made.k, objectId: `copy-${row.objectId}` }));
+  await createAll(service, table.name, copies.map(body));
+  const deleted = await writeMany(seat, 'delete', copies, { k: made.k });
+  await clean(service, table, copies.length - deleted.length);
 }
 
 const made: Row = { k: 'made', objectId: '', n: 0 };
