@@ -72,6 +72,8 @@ export const catalogue = {
   invalidTrigger: { code: 107, status: 400, text: (why: string) => `Invalid trigger: ${why}` },
   batchNoArray: { code: 107, status: 400, text: () => 'requests must be an array' },
   batchPath: { code: 107, status: 400, text: (path: string) => `cannot route batch path ${path}` },
+  badTransaction: { code: 107, status: 400, text: (why: string) => `Invalid transaction: ${why}` },
+  badBatchItem: { code: 107, status: 400, text: (why: string) => `Invalid batch item: ${why}` },
   batchRoute: { code: 107, status: 400, text: (method: string, path: string) => `cannot route ${method} ${path}` },
   unknownOperator: { code: 108, status: 400, text: (name: string) => `The ${name} operator is not supported yet.` },
   schemaMismatch: {

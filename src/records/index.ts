@@ -43,7 +43,7 @@ export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from
 export { checkWrites, createAtomically, type RecordWrite, writeAtomically } from './write/batch-write.ts';
 export { isSilencingFlag, takeFlags } from './write/before-save.ts';
 export { commitPlan, eventOf } from './write/commit.ts';
-export { type Created, chosenId, createRecord } from './write/create.ts';
+export { type Created, chosenId, createRecord, type NewRecord } from './write/create.ts';
 export { exclusively, holding, retryWhenConditionFailed } from './write/exclusive.ts';
 export { isServerSet } from './write/fields.ts';
 export { type MatchingAnswer, writeMatching, writtenName } from './write/matching/write-matching.ts';
@@ -55,5 +55,6 @@ export {
   type Versions,
 } from './write/precondition.ts';
 export { deleteRecord } from './write/remove.ts';
+export { type TransactionResult, writeTransaction } from './write/transaction.ts';
 export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';
 export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './write/validate.ts';

@@ -8,6 +8,7 @@ import {
   createRecord,
   eventOf,
   getRow,
+  type NewRecord,
   type RecordContext,
   type Row,
   readRecord,
@@ -86,13 +87,18 @@ export class Users {
    * @throws captcha, permissionDenied (119); passwordPolicy (142); usernameMissing, passwordMissing, usernameTaken, emailTaken (200 to 203)
    */
   async signUp(context: RecordContext, body: JsonObject, installationId: InstallationId): Promise<Created | Opened> {
-    if (startsBlocked(body)) return createRecord(context, '_User', body);
+    const { record, opened } = this.newUser(body, installationId);
+    return { ...(await createRecord(context, '_User', body, record.alongside)), ...opened };
+  }
+
+  /** Returns the record that `signUp` creates, and what its answer has beside that of a create. */
+  newUser(body: JsonObject, installationId: InstallationId): { record: NewRecord; opened: Pick<Opened, 'sessionToken'> | null } {
+    const record = { className: '_User', body };
+    if (startsBlocked(body)) return { record, opened: null };
     const createdWith = { action: 'signup', authProvider: 'password' } as const;
     const { token, session } = newSession({ createdWith, installationId, days: this.#sessionDays });
-    const created = await createRecord(context, '_User', body, (schema, userId) =>
-      openSession(schema, session, { userId, actor: userId, at: Date.now() }),
-    );
-    return { ...created, sessionToken: token };
+    const alongside = (schema: Schema, userId: string) => openSession(schema, session, { userId, actor: userId, at: Date.now() });
+    return { record: { ...record, alongside }, opened: { sessionToken: token } };
   }
 
   /**

@@ -38,8 +38,11 @@ export const triggerRules: TableRules = {
     return { fields: {} };
   },
 
-  async update({ context, objectId, fields: sent }: RuledWrite): Promise<RuledFields> {
+  async update({ context, objectId, fields: sent, earlier }: RuledWrite): Promise<RuledFields> {
     const { store, principal } = context;
+    // The fields that are sent are checked together with the stored ones.
+    if (earlier.some((one) => one.className === '_Trigger' && one.objectId === objectId))
+      refuse('a definition is written once in a transaction');
     const [row] = await readRows<JsonObject>(store, {
       className: '_Trigger',
       fields: [...definitionFields, 'updatedAt'],
@@ -54,7 +57,6 @@ export const triggerRules: TableRules = {
       limit: 1,
     });
     if (!row) return fail('objectNotFound');
-    // The fields that are sent are checked together with the stored ones.
     const version = Date.parse(row.updatedAt as string);
     const schema = store.schema();
     const fields = acceptedFields(sent, tableOf(schema, '_Trigger'), objectId);

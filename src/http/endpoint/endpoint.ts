@@ -2,7 +2,7 @@ import type { Principal } from '../../access/index.ts';
 import type { Reservation } from '../../admission/reservation.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import type { NamedParameters } from '../../query/index.ts';
-import type { RecordContext } from '../../records/index.ts';
+import type { RecordContext, RecordWrite, TransactionResult } from '../../records/index.ts';
 import type { JsonText } from '../../storage/port.ts';
 import type { System } from '../../systems/index.ts';
 import type { SentPreconditions } from './entity-tag.ts';
@@ -50,6 +50,15 @@ export interface ApiReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A write as an item of a transaction (batch.md#transactions). */
+export interface TransactionItem {
+  readonly write: RecordWrite;
+  /** Returns the JSON text of the answer. */
+  answer(result: TransactionResult): string;
+  /** Whether the answer must not be cached at all. */
+  readonly isSecret?: boolean;
+}
+
 /** One operation of the data endpoints: a literal with its path and its handler. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -63,4 +72,6 @@ export interface Endpoint {
   readonly maxBodyBytes?: number;
   /** May throw any ServiceError. */
   readonly handle: (request: ApiRequest) => Promise<ApiReply>;
+  /** Returns the write that the endpoint makes; left out if it cannot be part of a transaction. May throw any ServiceError. */
+  readonly inTransaction?: (request: ApiRequest) => TransactionItem;
 }

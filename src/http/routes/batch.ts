@@ -1,25 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import findMyWay from 'find-my-way';
 import { fail, isInDoubt, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { errorToReport, type Progress } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
 import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
-import { noPreconditions } from '../endpoint/entity-tag.ts';
 import { stripConsumed } from '../endpoint/parse-request.ts';
-
-/** An item of a batch with its endpoint. */
-interface RoutedItem {
-  readonly endpoint: Endpoint;
-  readonly params: Readonly<Record<string, string>>;
-  readonly body: JsonValue | undefined;
-}
-
-type Method = Endpoint['method'];
-const methods: ReadonlySet<unknown> = new Set<Method>(['POST', 'PUT', 'DELETE', 'GET']);
-const noQuery: ReadonlyMap<string, string> = new Map();
+import { batchRouter, isWithoutBody, noQuery, type RoutedItem, routeItems } from './batch-items.ts';
+import { answerTransaction } from './batch-transaction.ts';
 
 /**
  * Limits of the items that run concurrently, by number and content (a single item may exceed them). A usual batch runs as one chunk; a huge one
@@ -37,9 +26,6 @@ export const MAX_ANSWERS_LENGTH = 64 * 1024 * 1024;
  * stays in memory.
  */
 export const MAX_OPEN_MS = 30_000;
-/** Number of items routed per turn of the event loop. */
-const ROUTE_BATCH_SIZE = 20_000;
-
 /** The answer to a GET item, and to a POST or PUT item without a body. Reference: batch.md#answers. */
 const bodyMissing = `{"error":${renderError(serviceError('batchItemBody')).json}}`;
 
@@ -47,11 +33,9 @@ const timedOut = `{"error":${renderError(serviceError('unavailable')).json}}`;
 
 const answersTooLarge = `{"error":${renderError(serviceError('resultTooLarge')).json}}`;
 
-/** Finds the endpoint of an item's path. */
-type Route = (item: JsonValue) => RoutedItem;
-
 /**
- * The batch endpoint: many writes in one request, each with its own outcome, in one commit if the engine can. Reference: batch.md#request.
+ * The batch endpoint: many writes in one request, each with its own outcome, in one commit if the engine can; or all of them or none, if it is a
+ * transaction. Reference: batch.md#request, batch.md#transactions.
  * @param endpoints that items may address
  * @param reportFault receives unexpected faults, which the item's answer does not reveal
  */
@@ -63,7 +47,9 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
     async handle(request) {
       const requests = isJsonObject(request.body) ? own(request.body, 'requests') : notAnObject(request.body);
       if (!Array.isArray(requests)) return fail('batchNoArray');
+      const isTransaction = transactionOf(request.body);
       const items = await routeItems(requests, route);
+      if (isTransaction) return answerTransaction(request, items);
       checkOpenItems(items);
       const answers: ItemAnswer[] = [];
       let answered = 0;
@@ -99,6 +85,13 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
   };
 }
 
+/** Whether a batch is a transaction. @throws badTransaction (107) */
+function transactionOf(body: JsonValue | undefined): boolean {
+  const sent = isJsonObject(body) ? own(body, 'transaction') : undefined;
+  if (sent === undefined || typeof sent === 'boolean') return sent === true;
+  return fail('badTransaction', 'transaction should be true or false');
+}
+
 /** The answer of an item; `outcome` is omitted if the item was refused. */
 interface ItemAnswer {
   readonly text: string;
@@ -118,16 +111,6 @@ function isNothingDone(answers: readonly ItemAnswer[]): boolean {
     isMet ||= outcome === 'unavailable';
   }
   return isMet;
-}
-
-/** @throws errors of `route`, before any item is started */
-async function routeItems(requests: readonly JsonValue[], route: Route): Promise<RoutedItem[]> {
-  const items: RoutedItem[] = [];
-  for (let at = 0; at < requests.length; at++) {
-    if (at > 0 && at % ROUTE_BATCH_SIZE === 0) await nextTurn();
-    items.push(route(requests[at] as JsonValue));
-  }
-  return items;
 }
 
 function endOfChunk(items: readonly RoutedItem[], start: number): number {
@@ -167,31 +150,10 @@ function notAnObject(body: JsonValue | undefined): undefined {
   if (body !== undefined) fail('invalidJson', 'the body should be an object');
 }
 
-/** Creates the router for the paths of items. @returns throws batchPath, batchRoute (107), which reject the whole request */
-function batchRouter(endpoints: readonly Endpoint[]): Route {
-  const router = findMyWay({ maxParamLength: 20_000 });
-  for (const endpoint of endpoints) router.on(endpoint.method, prefix + endpoint.path, () => {}, endpoint);
-  return (item) => {
-    const { method, path } = isJsonObject(item) ? { method: own(item, 'method'), path: own(item, 'path') } : {};
-    if (typeof path !== 'string' || !path.startsWith(`${prefix}/`)) return fail('batchPath', printable(path));
-    const found = methods.has(method) ? router.find(method as Method, path) : null;
-    if (!found?.store || Object.values(found.params).includes('')) return fail('batchRoute', printable(method), printable(path));
-    return { endpoint: found.store, params: found.params as Record<string, string>, body: own(item as JsonObject, 'body') };
-  };
-}
-
-function printable(value: JsonValue | undefined): string {
-  return String(typeof value === 'object' ? null : value).slice(0, 500);
-}
-
 /** Executes one item and returns its outcome. Starts the work synchronously, so that the writes of all items share a commit. */
-async function answer(
-  request: ApiRequest,
-  { endpoint, params, body }: RoutedItem,
-  reportFault: (error: unknown) => void,
-): Promise<ItemAnswer> {
-  const { method } = endpoint;
-  if (method === 'GET' || (method !== 'DELETE' && (body ?? null) === null)) return { text: bodyMissing };
+async function answer(request: ApiRequest, item: RoutedItem, reportFault: (error: unknown) => void): Promise<ItemAnswer> {
+  if (isWithoutBody(item)) return { text: bodyMissing };
+  const { endpoint, params, body, preconditions } = item;
   const progress: Progress = { hasWritten: false };
   const context = { ...request.context, progress };
   try {
@@ -200,7 +162,7 @@ async function answer(
       context,
       params,
       query: noQuery,
-      preconditions: noPreconditions,
+      preconditions,
       body: stripConsumed(body ?? undefined),
     });
     return {

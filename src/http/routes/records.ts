@@ -21,7 +21,7 @@ import {
 import type { JsonText } from '../../storage/port.ts';
 import type { Users } from '../../users/index.ts';
 import { resultsReply } from '../endpoint/answer.ts';
-import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
+import type { ApiReply, ApiRequest, Endpoint, TransactionItem } from '../endpoint/endpoint.ts';
 import {
   createCondition,
   entityTag,
@@ -69,6 +69,7 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
         };
         return { status: 201, json: JSON.stringify(created), headers };
       },
+      inTransaction: (request) => creationOf(users, classOf(request.params), request),
     },
     {
       method: 'GET',
@@ -89,6 +90,16 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
         const etag = tagOf(request, className, updated.updatedAt);
         return { status: 200, json: updatedText(updated), headers: { etag } };
       },
+      inTransaction: ({ params, body, preconditions }) => ({
+        write: {
+          kind: 'update',
+          className: classOf(params),
+          objectId: idOf(params),
+          body: fieldsOf(body),
+          precondition: preconditionOf(preconditions),
+        },
+        answer: ({ objectId, at, returned }) => updatedText({ objectId, updatedAt: at, returned }),
+      }),
     },
     {
       method: 'DELETE',
@@ -97,6 +108,16 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
         await deleteRecord(context, classOf(params), idOf(params), fieldsOf(body), preconditionOf(preconditions));
         return ok('{}');
       },
+      inTransaction: ({ params, body, preconditions }) => ({
+        write: {
+          kind: 'delete',
+          className: classOf(params),
+          objectId: idOf(params),
+          body: fieldsOf(body),
+          precondition: preconditionOf(preconditions),
+        },
+        answer: () => '{}',
+      }),
     },
     {
       method: 'GET',
@@ -157,6 +178,22 @@ function createOf(users: Users): Create {
     if (className === '_User') return users.signUp(context, fields, client.installationId);
     if (className === '_Session') return users.openSession(context, fields, client.sessionToken);
     return createRecord(context, className, fields);
+  };
+}
+
+/** Returns a create as an item of a transaction. @throws badTransaction (107) for a new session; preconditionFailed (412) */
+function creationOf(users: Users, className: string, { body, client, preconditions }: ApiRequest): TransactionItem {
+  if (className === '_Session') return fail('badTransaction', 'a session is opened by itself');
+  const condition = createCondition(preconditions);
+  if (condition === 'malformed') return fail('preconditionFailed');
+  const precondition = condition === 'new' ? ({ ifNoneMatch: 'any' } as const) : undefined;
+  const fields = fieldsOf(body);
+  const { record, opened } =
+    className === '_User' ? users.newUser(fields, client.installationId) : { record: { className, body: fields }, opened: null };
+  return {
+    write: { kind: 'create', ...record, precondition },
+    answer: ({ objectId, at }) => JSON.stringify({ objectId, createdAt: at, ...opened }),
+    isSecret: opened !== null,
   };
 }
 

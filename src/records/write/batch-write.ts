@@ -1,17 +1,19 @@
+import { errorOfItem } from '../../errors/fail.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { FollowedNames } from '../context/name-holder.ts';
 import type { Attempt, EarlierWrite } from '../context/write-hooks.ts';
-import { commitRecords, type PreparedRecord, planRecords } from './commit.ts';
+import { commitRecords, type PreparedRecord, planRecords, writtenAt } from './commit.ts';
 import { type Created, type NewRecord, prepareCreate } from './create.ts';
+import type { Precondition } from './precondition.ts';
 import { prepareRemove, type RecordRemoval } from './remove.ts';
 import { prepareUpdate, type RecordUpdate } from './update.ts';
 
 /** One of several writes of a commit. Each has its own silencing flags. */
 export type RecordWrite =
-  | ({ readonly kind: 'create' } & NewRecord)
+  | ({ readonly kind: 'create'; readonly precondition?: Precondition | undefined } & NewRecord)
   | ({ readonly kind: 'update' } & RecordUpdate)
   | ({ readonly kind: 'delete' } & RecordRemoval);
 
@@ -50,11 +52,11 @@ export async function writeAtomically(
   before: SchemaPlan = () => [],
   followed?: Pick<FollowedNames, 'conditions' | 'steps'>,
 ): Promise<readonly Written[]> {
-  const { records } = await commitRecords(context, (attempt) => prepareAll(context, writes, attempt), {
+  const committed = await commitRecords(context, (attempt) => prepareAll(context, writes, attempt), {
     changes: before,
     ...followed,
   });
-  return records.map(({ objectId, at }) => ({ objectId, at: isoText(at) }));
+  return committed.records.map(({ objectId }, item) => ({ objectId, at: isoText(writtenAt(committed, item)) }));
 }
 
 /**
@@ -71,7 +73,7 @@ async function prepareAll(context: RecordContext, writes: readonly RecordWrite[]
   const prepared: PreparedRecord[] = [];
   const earlier: EarlierWrite[] = [];
   for (const write of writes) {
-    const record = await prepare(context, write, { ...attempt, earlier });
+    const record = await prepareNamed(context, write, { ...attempt, earlier }, prepared.length);
     prepared.push(record);
     const { className, objectId, fields } = record;
     earlier.push({ className, action: write.kind === 'delete' ? 'remove' : write.kind, objectId, fields });
@@ -79,7 +81,16 @@ async function prepareAll(context: RecordContext, writes: readonly RecordWrite[]
   return prepared;
 }
 
-function prepare(context: RecordContext, write: RecordWrite, attempt: Attempt): Promise<PreparedRecord> {
+async function prepareNamed(context: RecordContext, write: RecordWrite, attempt: Attempt, item: number): Promise<PreparedRecord> {
+  try {
+    return await prepareItem(context, write, attempt);
+  } catch (error) {
+    throw errorOfItem(error, item);
+  }
+}
+
+/** Prepares one of several writes of a commit. */
+export function prepareItem(context: RecordContext, write: RecordWrite, attempt: Attempt): Promise<PreparedRecord> {
   if (write.kind === 'create') return prepareCreate(context, write, attempt);
   return write.kind === 'update' ? prepareUpdate(context, write, attempt) : prepareRemove(context, write, attempt);
 }

@@ -11,7 +11,14 @@ import { retryOutdated } from './before-save.ts';
 import { type FieldsWrite, noResolvedFiles, resolveFiles } from './file-attachments.ts';
 
 /** A plan of a write, with one event for each record, for the observers. */
-export type RecordPlan = WritePlan & { readonly events: readonly WriteEvent[] };
+export type RecordPlan = WritePlan & {
+  readonly events: readonly WriteEvent[];
+  /** If there are several records: the plan by record. Their steps, and what observers add for them, follow each other as those of single writes. */
+  readonly parts?: readonly RecordPart[];
+};
+
+/** The steps and events of one record of a plan. */
+type RecordPart = Pick<RecordPlan, 'mutations' | 'events'>;
 
 /** A prepared write of one record: the caller is authorised as far as possible without a plan, and the rules of the table have been applied. */
 export interface PreparedRecord extends FieldsWrite {
@@ -32,7 +39,7 @@ export interface CommitAdditions {
   /** Schema changes, before those of the records. Pure. */
   readonly changes?: (schema: Schema) => readonly SchemaChange[];
   /** Steps after those of the records. Pure. */
-  readonly steps?: (schema: Schema, records: readonly PreparedRecord[]) => readonly Mutation[];
+  readonly steps?: (schema: Schema) => readonly Mutation[];
 }
 
 /** Records that were written. */
@@ -94,13 +101,13 @@ export function planRecords(
   records: readonly PreparedRecord[],
   schema: Schema,
   resolved: readonly ResolvedFiles[],
-  { conditions: added = () => none, changes = () => [], steps = () => [] }: CommitAdditions = {},
+  { conditions: added = () => none, changes = () => none, steps = () => none }: CommitAdditions = {},
 ): RecordPlan {
   const before = changes(schema);
-  const after = steps(schema, records);
   // Conditions are checked before any step of the plan.
   const conditions = [...added(schema), ...records.flatMap((record) => record.conditions?.(schema) ?? none)];
   const [first] = records;
+  const after = steps(schema);
   if (first && records.length === 1 && before.length + after.length === 0) {
     const planned = first.plan(schema, resolved[0] ?? noResolvedFiles);
     return conditions.length > 0 ? { ...planned, conditions } : planned;
@@ -116,14 +123,14 @@ export function planRecords(
     changes: [...before, ...plans.flatMap((planned) => planned.changes)],
     mutations: [...plans.flatMap(({ mutations }) => mutations), ...after],
     events: plans.flatMap(({ events }) => events),
+    parts: after.length > 0 ? [...plans, { mutations: after, events: none }] : plans,
   };
 }
 
-/** Plans one of several records: its steps and errors carry its position. */
+/** Plans one of several records: its errors carry its position. */
 function planItem(record: PreparedRecord, schema: Schema, resolved: ResolvedFiles, item: number): RecordPlan {
   try {
-    const planned = record.plan(schema, resolved);
-    return { ...planned, mutations: planned.mutations.map((step) => ({ ...step, item })) };
+    return record.plan(schema, resolved);
   } catch (error) {
     throw errorOfItem(error, item);
   }
@@ -179,20 +186,24 @@ const nothing: ObservedPlan = { changes: none, mutations: none, observed: none }
 /** @throws recordTooLarge for a step with too many bytes */
 function observedPlan(context: RecordContext, schema: Schema, planned: RecordPlan): ObservedPlan {
   const observed: Observed[] = [];
-  const before: Mutation[] = [];
-  const after: Mutation[] = [];
-  for (const event of planned.events)
-    for (const observer of context.hooks.observers) {
-      const added = observer.plan?.(event, schema, context) ?? noSteps;
-      if (observer.committed || observer.inDoubt) observed.push({ event, observer, added });
-      if (added.before) before.push(...added.before);
-      if (added.after) after.push(...added.after);
-    }
-  const last = context.alongside?.(schema, planned.changes) ?? none;
-  for (const steps of [before, planned.mutations, after, last]) refuseLarge(steps);
-  const { changes } = planned;
-  const mutations =
-    before.length + after.length + last.length === 0 ? planned.mutations : [...before, ...planned.mutations, ...after, ...last];
+  const observe = ({ mutations, events }: RecordPart): readonly Mutation[] => {
+    const before: Mutation[] = [];
+    const after: Mutation[] = [];
+    for (const event of events)
+      for (const observer of context.hooks.observers) {
+        const added = observer.plan?.(event, schema, context) ?? noSteps;
+        if (observer.committed || observer.inDoubt) observed.push({ event, observer, added });
+        if (added.before) before.push(...added.before);
+        if (added.after) after.push(...added.after);
+      }
+    return before.length + after.length === 0 ? mutations : [...before, ...mutations, ...after];
+  };
+  const { changes, parts } = planned;
+  // The steps of each of several records carry its position.
+  const steps = parts ? parts.flatMap((part, item) => observe(part).map((step) => ({ ...step, item }))) : observe(planned);
+  const last = context.alongside?.(schema, changes) ?? none;
+  const mutations = last.length === 0 ? steps : [...steps, ...last];
+  refuseLarge(mutations);
   const own = conditionsOf(context, schema);
   if (own.length === 0 && !planned.conditions) return { changes, mutations, observed };
   return { conditions: [...own, ...(planned.conditions ?? none)], changes, mutations, observed };

@@ -31,12 +31,14 @@ export interface NewRecord {
   readonly objectId?: string;
   /** Overrides of `createdAt`, `createdBy` … for records imported from elsewhere. */
   readonly known?: OwnValues;
+  /** Further steps of the same commit, after the record's own. Pure. */
+  readonly alongside?: (schema: Schema, objectId: string) => readonly Mutation[];
 }
 
 /**
  * Creates a record. Reference: records.md#create.
  * @param body the fields, operators and silencing flags that the client sent
- * @param alongside further steps of the same commit, after the record's own; pure
+ * @param alongside as in `NewRecord`
  * @param known as in `NewRecord`
  * @throws captcha, permissionDenied (119); invalidClassName (103), invalidFieldName (105), schemaMismatch (111), duplicateValue (137);
  * unknownFile (1)
@@ -45,14 +47,11 @@ export async function createRecord(
   context: RecordContext,
   className: string,
   body: JsonObject,
-  alongside?: (schema: Schema, objectId: string) => readonly Mutation[],
+  alongside?: NewRecord['alongside'],
   known: OwnValues = {},
 ): Promise<Created> {
-  const { records } = await commitRecords(
-    context,
-    async (attempt) => [await prepareCreate(context, { className, body, known }, attempt)],
-    alongside && { steps: (schema, [created]) => alongside(schema, (created as PreparedRecord).objectId) },
-  );
+  const record = { className, body, known, ...(alongside && { alongside }) };
+  const { records } = await commitRecords(context, async (attempt) => [await prepareCreate(context, record, attempt)]);
   const [{ objectId, at }] = records as readonly [PreparedRecord];
   return { objectId, createdAt: isoText(at) };
 }
@@ -89,7 +88,7 @@ interface Creation {
 
 /** Authorises by the table, adds new fields, decodes the values, and returns the steps. Pure. */
 function planCreate(
-  { context, record: { className, known }, ruled, objectId, flags, at }: Creation,
+  { context, record: { className, known, alongside }, ruled, objectId, flags, at }: Creation,
   schema: Schema,
   resolved: ResolvedFiles,
 ): RecordPlan {
@@ -118,6 +117,7 @@ function planCreate(
       { kind: 'insert', table, values },
       ...relationSteps(table, planned.relations, objectId),
       ...(planned.setsFile ? attachments(context, schema, assignments.values(), resolved) : []),
+      ...(alongside?.(schema, objectId) ?? []),
     ],
     events: [eventOf(context, { event: 'create', table, objectId, sent, assignments, ...(known && { known }), flags, at })],
   };

@@ -1,4 +1,5 @@
 import type { Principal } from '../../access/index.ts';
+import { errorOfItem } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { type Field, isFileType, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
@@ -20,14 +21,22 @@ export interface FieldsWrite {
 /**
  * Resolves the files of records whose commit refused a file.
  * @returns one result per record
- * @throws unknownFile (1) if a file cannot be attached
+ * @throws unknownFile (1) if a file cannot be attached, with the position of its record
  */
 export async function resolveFiles(context: RecordContext, writes: readonly FieldsWrite[]): Promise<readonly ResolvedFiles[]> {
   const asking = { ...context, principal: attacherOf(context) };
   const resolved: ResolvedFiles[] = [];
   for (const { className, objectId, fields } of writes) {
     const files = namedFiles(fields, context.store.schema().tables.get(className));
-    resolved.push(files.length > 0 ? await context.hooks.files.resolve(asking, { className, objectId, files }) : noResolvedFiles);
+    if (files.length === 0) {
+      resolved.push(noResolvedFiles);
+      continue;
+    }
+    try {
+      resolved.push(await context.hooks.files.resolve(asking, { className, objectId, files }));
+    } catch (error) {
+      throw errorOfItem(error, resolved.length);
+    }
   }
   return resolved;
 }

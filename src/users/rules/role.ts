@@ -20,16 +20,19 @@ export const roleRules: TableRules = {
   },
 
   async update(write: RuledWrite): Promise<RuledFields> {
-    const { context, objectId, fields } = write;
+    const { context, objectId, fields, earlier } = write;
     const kept = await keepAdministrator({ ...write, className: '_Role', action: 'update' });
     if (!Object.hasOwn(fields, 'name')) return { fields, ...kept };
-    const [role] = await readRows<{ name?: string }>(context.store, {
-      className: '_Role',
-      fields: ['name'],
-      // A role that the caller cannot write counts as missing: comparing the name would reveal it.
-      filter: (table) => guardedFilter(authorize(context.principal, 'update', table), holds(table, 'objectId', objectId)),
-      limit: 1,
-    });
+    const created = earlier.findLast((one) => one.className === '_Role' && one.objectId === objectId && one.action === 'create');
+    const [role] = created
+      ? [created.fields]
+      : await readRows<{ name?: string }>(context.store, {
+          className: '_Role',
+          fields: ['name'],
+          // A role that the caller cannot write counts as missing: comparing the name would reveal it.
+          filter: (table) => guardedFilter(authorize(context.principal, 'update', table), holds(table, 'objectId', objectId)),
+          limit: 1,
+        });
     if (role && role.name !== fields.name) fail('fieldCannotBeChanged', 'name');
     return { fields, ...kept };
   },

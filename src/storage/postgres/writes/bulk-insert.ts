@@ -29,17 +29,19 @@ export function idOf({ values }: Insert): string {
  * Compiles inserts of one shape into a statement that adds them in order and returns the ids of those that did not exist; the folded inserts of
  * existing ones are skipped. Binds an array for each column: that was the fastest way to send many rows, and the text does not depend on their
  * number.
+ * @param strict whether the statement fails if one of them exists
  */
-export function compileBulkInsert(writes: readonly Inserts[], dialect: Dialect): Statement {
+export function compileBulkInsert(writes: readonly Inserts[], dialect: Dialect, strict = false): Statement {
   const [first] = writes as readonly [Inserts, ...Inserts[]];
   const out = new SqlWriter(dialect);
+  const conflict = strict ? '' : ' ON CONFLICT ("objectId") DO NOTHING';
   const nth = (at: number) => writes.map((inserts) => inserts[at] as Insert);
   if (first.length === 1) {
     writeRows(out, nth(0), null);
-    return out.add(' ON CONFLICT ("objectId") DO NOTHING RETURNING t."objectId"').statement();
+    return out.add(`${conflict} RETURNING t."objectId"`).statement();
   }
   writeRows(out.add('WITH added AS ('), nth(0), null);
-  out.add(' ON CONFLICT ("objectId") DO NOTHING RETURNING t."objectId")');
+  out.add(`${conflict} RETURNING t."objectId")`);
   const of = nth(0).map(idOf);
   for (let at = 1; at < first.length; at++) {
     writeRows(out.add(`, along${at} AS (`), nth(at), of);

@@ -40,18 +40,19 @@ export function recordKey(className: string, objectId: string): string {
  * Compiles the writes of a group, each write as a whole. Writes whose order does not matter are combined: inserts of one shape become one
  * statement, and updates are ordered by record, so that two processes which change the same records do not deadlock.
  * @param plans without schema changes and field edits
+ * @param strict whether the statements themselves must fail if a write fails
  */
-export function compileGroup(plans: readonly WritePlan[], schema: Schema, context: CompileContext): Unit[] {
+export function compileGroup(plans: readonly WritePlan[], schema: Schema, context: CompileContext, strict = false): Unit[] {
   const units: Unit[] = [];
   let run = newRun();
   const endRun = () => {
-    units.push(...unitsOf(run, schema, context));
+    units.push(...unitsOf(run, schema, context, strict));
     run = newRun();
   };
   plans.forEach(({ mutations }, at) => {
     if (!canReorder(mutations)) {
       endRun();
-      units.push(unitOf(at, mutations, schema, context));
+      units.push(unitOf(at, mutations, schema, context, strict));
       return;
     }
     if (!canJoinRun(run, mutations)) endRun();
@@ -61,10 +62,17 @@ export function compileGroup(plans: readonly WritePlan[], schema: Schema, contex
   return units;
 }
 
-/** Compiles a single write. */
-export function unitOf(at: number, mutations: readonly Mutation[], schema: Schema, context: CompileContext): Unit {
-  const folded = compileFolded(mutations, schema, context);
-  const steps = folded ? [folded] : mutations.map((one) => compileMutation(one, schema, context, mutations.length > 1));
+/** Compiles a single write. @param strict as in `compileGroup` */
+export function unitOf(
+  at: number,
+  mutations: readonly Mutation[],
+  schema: Schema,
+  context: CompileContext,
+  strict = false,
+): Unit {
+  if (!strict && hasItems(mutations)) return unitOfItems(at, mutations, schema, context);
+  const folded = compileFolded(mutations, schema, context, strict);
+  const steps = folded ? [folded] : mutations.map((one) => compileMutation(one, schema, context, strict || mutations.length > 1));
   const [only] = steps;
   if (only && steps.length === 1) return ofStep(at, only);
   return {
@@ -81,6 +89,43 @@ export function unitOf(at: number, mutations: readonly Mutation[], schema: Schem
       return all;
     },
   };
+}
+
+/** Whether a write has several records. */
+export const hasItems = (mutations: readonly Mutation[]): boolean => mutations.some(({ item }) => (item ?? 0) > 0);
+
+/** Compiles a write of several records: like a group of writes, in which each fails with all others. */
+function unitOfItems(at: number, mutations: readonly Mutation[], schema: Schema, context: CompileContext): Unit {
+  const units = compileGroup(itemsOf(mutations), schema, context, true);
+  return {
+    writes: [at],
+    statements: units.flatMap(({ statements }) => statements),
+    tail: null,
+    outcome(results) {
+      let all = noOutcome;
+      let done = 0;
+      for (const { statements, writes, outcome } of units) {
+        const own = results.slice(done, done + statements.length);
+        done += statements.length;
+        writes.forEach((_, n) => {
+          all = joinOutcomes(all, outcome(own, n));
+        });
+      }
+      return all;
+    },
+  };
+}
+
+/** Returns the steps of a write by record, in their order. Steps that belong to none are apart. */
+function itemsOf(mutations: readonly Mutation[]): WritePlan[] {
+  const items: { changes: readonly never[]; mutations: Mutation[] }[] = [];
+  let before: Mutation | undefined;
+  for (const one of mutations) {
+    if (before && one.item !== undefined && one.item === before.item) items.at(-1)?.mutations.push(one);
+    else items.push({ changes: [], mutations: [one] });
+    before = one;
+  }
+  return items;
 }
 
 const ofStep = (at: number, step: CompiledMutation): Unit => ({ ...step, writes: [at] });
@@ -119,7 +164,7 @@ function addToRun(run: Run, mutations: Reorderable, at: number): void {
 }
 
 /** Inserts come first, so that a record updated in the same run exists. */
-function unitsOf({ inserts, updates }: Run, schema: Schema, context: CompileContext): Unit[] {
+function unitsOf({ inserts, updates }: Run, schema: Schema, context: CompileContext, strict: boolean): Unit[] {
   const buckets: Run['inserts'][] = [];
   const newest = new Map<string, Run['inserts']>();
   for (const one of inserts) {
@@ -136,17 +181,18 @@ function unitsOf({ inserts, updates }: Run, schema: Schema, context: CompileCont
   // All processes lock the same records in the same order.
   const sorted = updates.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
   return [
-    ...buckets.map((bucket) => insertUnit(bucket, schema, context)),
-    ...sorted.map(({ at, mutations }) => unitOf(at, mutations, schema, context)),
+    ...buckets.map((bucket) => insertUnit(bucket, schema, context, strict)),
+    ...sorted.map(({ at, mutations }) => unitOf(at, mutations, schema, context, strict)),
   ];
 }
 
-function insertUnit(bucket: Run['inserts'], schema: Schema, context: CompileContext): Unit {
+function insertUnit(bucket: Run['inserts'], schema: Schema, context: CompileContext, strict: boolean): Unit {
   const [first] = bucket;
-  if (first && bucket.length === 1) return unitOf(first.at, first.inserts, schema, context);
+  if (first && bucket.length === 1) return unitOf(first.at, first.inserts, schema, context, strict);
   const statement = compileBulkInsert(
     bucket.map(({ inserts }) => inserts),
     context.dialect,
+    strict,
   );
   let added: ReadonlySet<unknown> | undefined;
   return {

@@ -53,16 +53,22 @@ const nothing = () => noOutcome;
 /**
  * Compiles a step and its folded steps into one statement; they take effect if it does. Field edits must be resolved to plain assignments first
  * (json-updates.ts).
+ * @param strict as in `compileMutation`
  * @returns `null` if they cannot be one statement
  */
-export function compileFolded(mutations: readonly Mutation[], schema: Schema, context: CompileContext): CompiledMutation | null {
+export function compileFolded(
+  mutations: readonly Mutation[],
+  schema: Schema,
+  context: CompileContext,
+  strict = false,
+): CompiledMutation | null {
   const main = mutations.find((one) => one.kind === 'update' || one.kind === 'delete');
   const others = mutations.filter((one) => one !== main);
   // A coordinator takes no snapshot in RETURNING.
   if (context.isCoordinator && others.some((one) => snapshotOf(one))) return null;
   // A step before an update must see the record as it was.
   if (!main || (main.kind === 'update' && main !== mutations[0]) || others.length === 0 || !canFold(main, others)) return null;
-  return main.kind === 'update' ? update(main, context, others, false) : remove(main, schema, context, others, false);
+  return main.kind === 'update' ? update(main, context, others, strict) : remove(main, schema, context, others, strict);
 }
 
 /**
@@ -125,8 +131,10 @@ function update(
   const { table, objectId, returning, returningGuard = null, missing = 'objectNotFound' } = mutation;
   const { dialect } = context;
   const growth = growthOf(mutation);
-  const plain = folded.length > 0 ? withFoldedSteps(mutation, folded, dialect, growth) : compileUpdate(mutation, dialect, growth);
-  const statements = [strict ? failWithoutRow(plain) : plain];
+  const statements =
+    folded.length > 0
+      ? [withFoldedSteps(mutation, folded, dialect, growth, strict)]
+      : [strict ? failWithoutRow(compileUpdate(mutation, dialect, growth)) : compileUpdate(mutation, dialect, growth)];
   if (growth !== null) statements.push(compileOutgrown(mutation, growth, dialect));
   const guarded = returning.length > 0 && returningGuard !== null;
   // As the record is after the update.
@@ -144,12 +152,13 @@ function update(
   };
 }
 
-/** Returns the statement of an update with its folded steps; it returns the same columns. */
+/** Returns the statement of an update with its folded steps; it returns the same columns, if strict after one that fails if there is no row. */
 function withFoldedSteps(
   mutation: Of<'update'>,
   folded: readonly FoldedStep[],
   dialect: Dialect,
   growth: number | null,
+  strict: boolean,
 ): Statement {
   const { text, params } = compileUpdate(mutation, dialect, growth);
   const out = new SqlWriter(dialect);
@@ -162,7 +171,10 @@ function withFoldedSteps(
   out.add(`) AS (${text}`);
   for (const write of columns.values()) write(out.add(', '));
   writeFoldedSteps(out.add(')'), folded, 'u');
-  return out.add(` SELECT ${own} FROM u`).statement();
+  if (!strict) return out.add(` SELECT ${own} FROM u`).statement();
+  return out
+    .add(` SELECT ${failWithoutRows('SELECT count(*) FROM u')}, ${own} FROM (SELECT) AS one LEFT JOIN u ON true`)
+    .statement();
 }
 
 /** In place of a Pointer's position: the record has changed since the statement began. */

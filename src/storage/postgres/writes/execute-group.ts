@@ -4,7 +4,7 @@ import type { Statement } from '../../sql/sql-writer.ts';
 import { commitInvalidation } from '../cluster/invalidation.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed, unavailable } from '../connection/map-error.ts';
-import { canReorder, compileGroup, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
+import { canReorder, compileGroup, hasItems, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
 import { type CompiledConditions, compileConditions, conditionErrorOf } from './conditions.ts';
 import { hasEdits } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
@@ -42,7 +42,7 @@ export async function executeGroup(attempt: GroupExecution): Promise<readonly Qu
       const done = await locateFailure({ group, units, conditions, before: before.length }, work);
       return done.slice(before.length);
     };
-    let results = await execute(units.length > 1 && !isOrdered(group) ? recordLocksOf(group, dialect) : []);
+    let results = await execute(isUnordered(group, units) ? recordLocksOf(group, dialect) : []);
     if (units.length === 1 && units[0]?.mustRetryLocked?.(results)) results = await execute(recordLocksOf(group, dialect));
     // A statement that returned no row has not evaluated the guard, and has written nothing.
     if (!hasSeparateGuard && results[0]?.rows.length === 0)
@@ -139,8 +139,10 @@ function statementsOf(attempt: GroupExecution, units: readonly Unit[]): { statem
   return { statements: [...statements, schemaVersionGuard(schemaName, changes)], hasSeparateGuard: true };
 }
 
-/** Whether the statements of a group lock its records in order by themselves (`compileGroup`). */
-const isOrdered = (group: readonly QueuedWrite[]) => group.every(({ plan }) => canReorder(plan.mutations));
+/** Whether the statements of a group may lock several records, and not in their order (`compileGroup`). */
+const isUnordered = (group: readonly QueuedWrite[], units: readonly Unit[]) =>
+  (units.length > 1 || group.some(({ plan }) => hasItems(plan.mutations))) &&
+  !group.every(({ plan }) => canReorder(plan.mutations));
 
 /** Returns the superseded writes, in their order, by the write that is executed for them. */
 function supersededBy(group: readonly QueuedWrite[], resolved: readonly ResolvedWrite[]): Map<QueuedWrite, QueuedWrite[]> {

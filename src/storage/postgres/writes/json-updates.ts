@@ -4,6 +4,7 @@ import { applyEdits } from '../../../values/index.ts';
 import type { Assignment, Mutation, WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Session } from '../connection/database.ts';
+import { idOf } from './bulk-insert.ts';
 import { recordKey } from './compile-group.ts';
 import { compileLocked } from './compile-mutation.ts';
 
@@ -28,6 +29,19 @@ export function isEdited(mutation: Mutation): mutation is Update {
 /** Whether a write has such a step. */
 export function hasEdits({ mutations }: WritePlan): boolean {
   return mutations.some(isEdited);
+}
+
+/** Whether a write edits a record that one of its earlier steps writes otherwise: edits are computed before its steps are executed. */
+export function editsItsChanges({ mutations }: WritePlan): boolean {
+  const written = new Set<string>();
+  for (const mutation of mutations) {
+    const { kind, table } = mutation;
+    if (kind !== 'insert' && kind !== 'update' && kind !== 'delete') continue;
+    const key = recordKey(table.className, kind === 'insert' ? idOf(mutation) : mutation.objectId);
+    if (isEdited(mutation) && written.has(key)) return true;
+    if (!isEdited(mutation)) written.add(key);
+  }
+  return false;
 }
 
 const isEdit = (assignment: Assignment): assignment is Edit => assignment.kind === 'edit';

@@ -7,7 +7,15 @@ import type { Session } from '../connection/database.ts';
 import { recordKey } from './compile-group.ts';
 import { type CompileContext, compileBytes } from './compile-mutation.ts';
 import { MAX_GROUP_TEXT, textLength } from './group-limits.ts';
-import { EditedRecords, editedFields, editedUpdates, hasEdits, readEdited, resolvePlan } from './json-updates.ts';
+import {
+  EditedRecords,
+  editedFields,
+  editedUpdates,
+  editsItsChanges,
+  hasEdits,
+  readEdited,
+  resolvePlan,
+} from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import { recordLocksOf } from './record-locks.ts';
@@ -106,6 +114,8 @@ async function resolveAt(
 ): Promise<ResolvedWrite> {
   const { plan, records } = group[at] as QueuedWrite;
   if (!hasEdits(plan)) return { plan };
+  // Then each step must see the earlier ones: the write is executed by itself, step by step.
+  if (editsItsChanges(plan)) throw failedAt(group, at, new Error('a write edits what its own steps change'));
   try {
     return { plan: await resolveOne() };
   } catch (error) {
