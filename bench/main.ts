@@ -8,6 +8,7 @@ import type { BenchContext } from './support/context.ts';
 import { Scratch } from './support/scratch.ts';
 import { access } from './workloads/access.ts';
 import { backup } from './workloads/backup.ts';
+import { clone } from './workloads/clone.ts';
 import { consoleGrid } from './workloads/console.ts';
 import { crud } from './workloads/crud.ts';
 import { driver } from './workloads/driver.ts';
@@ -41,6 +42,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['import', importRecords],
   ['export', exportRecords],
   ['backup', backup],
+  ['clone', clone],
   ['migrate', migrate],
   ['systems', systems],
   ['driver', driver],
