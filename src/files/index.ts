@@ -4,6 +4,7 @@ export { Files, type PrivatePlace } from './files.ts';
 export type { Orphan } from './garbage-collect.ts';
 export type { KeptBody } from './kept-bodies.ts';
 export type { FileSystem, OpenFile, PresentFile, StorageUsage } from './metadata/model.ts';
+export { fileIdsOf } from './reference-scan.ts';
 export { sortFileError } from './stores/faults.ts';
 export { makeFilePlace, openFileStore } from './stores/index.ts';
 export { fileNameOf } from './stores/name.ts';

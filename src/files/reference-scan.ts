@@ -56,6 +56,12 @@ async function* idsIn(store: Store, className: string, read: (records: number) =
   }
 }
 
+/** Returns a function that yields all strings in a stored row of a table that may be ids of files; duplicates are possible. */
+export function fileIdsOf(table: TableSchema): (row: StoredRow) => Generator<string> {
+  const columns = textColumns(table);
+  return (row) => idsOf(row, columns);
+}
+
 /** Indexes of the text columns in a stored row, after its position. */
 function textColumns(table: TableSchema): number[] {
   const types = isLogOrSession(table.className) ? fileTypes : textTypes;

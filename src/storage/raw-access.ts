@@ -12,8 +12,11 @@ export type StoredMember = readonly [owner: string, member: string];
 export interface RawReads {
   /** Returns the number of records of a table. */
   count(table: TableSchema): Promise<number>;
-  /** Returns the first records after a position, in creation order. The result also ends with the record that brings its texts to `CHUNK_BYTES`. */
-  rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]>;
+  /**
+   * Returns the first records after a position, in creation order. The result also ends with the record that brings its texts to `CHUNK_BYTES`.
+   * @param among only records with these ids, some hundreds
+   */
+  rows(table: TableSchema, after: number, atMost: number, among?: readonly string[]): Promise<StoredRow[]>;
   /** Returns the first members after a given one, ordered by owner and then member. @param after `null`: from the first */
   members(relation: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]>;
 }
@@ -68,6 +71,21 @@ export async function* chunkedRows(raw: RawReads, table: TableSchema, after: num
     reading = raw.rows(table, last[0], size);
     reading.catch(() => {});
     yield rows;
+  }
+}
+
+/** Yields the records that have one of some hundred ids, in creation order and in chunks. */
+export async function* rowsAmong(
+  raw: RawReads,
+  table: TableSchema,
+  ids: readonly string[],
+): AsyncGenerator<readonly StoredRow[]> {
+  for (let after = 0; ; ) {
+    const rows = await raw.rows(table, after, ids.length, ids);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    after = last[0];
   }
 }
 

@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../../kernel/time.ts';
 import type { ClonedSystem, CloneRequest, Extent } from '../../transfer/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { counted } from '../terminal/counted.ts';
@@ -8,6 +10,7 @@ import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../t
 interface CloneCommandOptions extends ProgressOptions {
   as: string;
   schemaOnly?: true;
+  last?: string;
   files?: 'copy' | 'none';
   withLogins?: true;
 }
@@ -18,6 +21,10 @@ export function addCloneCommand(system: Command, { withClones }: Actions, print:
     .description('make a copy of a system as another, held system, such as one for tests; prints its keys once')
     .requiredOption('--as <app-id>', 'application id of the clone')
     .option('--schema-only', 'take tables, permissions, roles, triggers, labels, reports, configuration and lookup tables only')
+    .option(
+      '--last <time>',
+      'take of business tables only what was created or changed in the last time, such as 36h, 90d, 12w, 6m',
+    )
     .addOption(
       new Option('--files <what>', 'copy: with the uploaded files (default); none: without (default with --schema-only)').choices(
         ['copy', 'none'],
@@ -46,10 +53,27 @@ export function addCloneCommand(system: Command, { withClones }: Actions, print:
     });
 }
 
-function requestOf(from: string, { as, schemaOnly, files, withLogins }: CloneCommandOptions): CloneRequest {
-  const extent: Extent = schemaOnly ? { kind: 'schema' } : { kind: 'all' };
+function requestOf(from: string, { as, schemaOnly, last, files, withLogins }: CloneCommandOptions): CloneRequest {
+  if (schemaOnly && last !== undefined) throw new OperatorError('--last and --schema-only exclude each other');
+  const ofRecords: Extent = last === undefined ? { kind: 'all' } : { kind: 'since', since: Date.now() - durationOf(last) };
+  const extent: Extent = schemaOnly ? { kind: 'schema' } : ofRecords;
   const byDefault = schemaOnly ? 'none' : 'copy';
   return { from, as, extent, withFiles: (files ?? byDefault) === 'copy', withLogins: withLogins === true };
+}
+
+const units = new Map([
+  ['h', HOUR_MS],
+  ['d', DAY_MS],
+  ['w', WEEK_MS],
+  ['m', 30 * DAY_MS],
+]);
+
+/** Parses `90d`. @returns milliseconds @throws OperatorError */
+function durationOf(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,4})([hdwm])$/.exec(text) ?? [];
+  const duration = Number(count) * (units.get(unit) ?? 0);
+  if (duration > 0) return duration;
+  throw new OperatorError('--last takes a number of hours, days, weeks or months of 30 days: 36h, 90d, 12w, 6m');
 }
 
 function linesOf({ from, records, files, clearedFiles, credentials, held }: ClonedSystem): string[] {

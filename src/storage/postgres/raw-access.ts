@@ -40,7 +40,7 @@ class PostgresRawReads implements RawReads {
     return row?.[0] as number;
   }
 
-  async rows(table: TableSchema, after: number, limit: number): Promise<StoredRow[]> {
+  async rows(table: TableSchema, after: number, limit: number, among?: readonly string[]): Promise<StoredRow[]> {
     const columns = (alias: string) => this.#columnsOf(table, alias);
     // Sum up the lengths before rows are sent, since the server sends all rows of a result. "its bytes" and "bytes before" clash with no column: no
     // column name contains a space.
@@ -48,6 +48,7 @@ class PostgresRawReads implements RawReads {
     out.add(`sum(q."its bytes") OVER (ORDER BY q."_seq") - q."its bytes" AS "bytes before" FROM (SELECT ${columns('t')}, `);
     writeRecordBytes(out, table, 't');
     out.add(' AS "its bytes" FROM ').table(table.sqlName).add(' AS t WHERE t."_seq" > ').bind(after);
+    if (among) out.add(' AND t."objectId" = ANY(').bind(arrayLiteral(among)).add('::text[])');
     out.add(' ORDER BY t."_seq" LIMIT ').bind(limit);
     out.add(`) AS q) AS r WHERE r."bytes before" < ${CHUNK_BYTES} ORDER BY r."_seq"`);
     return (await this.query(out.statement())) as unknown as StoredRow[];

@@ -45,7 +45,7 @@ export class StoreFilling {
     const target = partIn(this.#store, of);
     const { name } = part;
     if (target.kind === 'relation') await this.#new.addMembers(name, target, storedMembers(bytes, name));
-    else await this.#new.addRows(name, target, storedRows(bytes, name, columnFields(target.table)));
+    else await this.#new.addRows(name, target.table, storedRows(bytes, name, columnFields(target.table)));
     this.#filled.push({ target, said: part });
   }
 

@@ -1,7 +1,7 @@
 import { isRefusal } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { SchemaChange } from '../../schema/change.ts';
-import type { Schema } from '../../schema/model.ts';
+import type { Schema, TableSchema } from '../../schema/model.ts';
 import { isSameSchema } from '../../schema/replay.ts';
 import type { Store } from '../../storage/port.ts';
 import { RowsRefused, type StoredMember, type StoredRow } from '../../storage/raw-access.ts';
@@ -9,7 +9,6 @@ import type { Part } from '../migrate/copy.ts';
 import { schemaBatches } from '../migrate/schema-batches.ts';
 import { inTwoSteps } from './schema-part.ts';
 
-type TablePart = Extract<Part, { kind: 'table' }>;
 type RelationPart = Extract<Part, { kind: 'relation' }>;
 
 /** Fills a store that was just created with the tables and rows of another one: indexes are built when all rows are present. */
@@ -45,7 +44,7 @@ export class NewStore {
    * @param name of the part, for messages
    * @throws RowsRefused as OperatorError
    */
-  async addRows(name: string, { table }: TablePart, batches: AsyncIterable<readonly StoredRow[]>): Promise<void> {
+  async addRows(name: string, table: TableSchema, batches: AsyncIterable<readonly StoredRow[]>): Promise<void> {
     const { raw } = this.#store;
     if (!this.#indexes.has(name)) this.#indexes.set(name, await raw.leaveOutIndexes(table));
     // Two batches concurrently, which PostgreSQL makes use of; the next one is prepared meanwhile.

@@ -5,8 +5,9 @@ import type { SystemEntry } from '../../storage/registry.ts';
 import { lookupTables, newEntry, openStore, type SystemCredentials } from '../../systems/index.ts';
 import type { BackupParts } from '../backup/backups.ts';
 import { refuseFull } from '../backup/free-space.ts';
-import { type ClonedRecords, type CloneEvents, type CloneOptions, cloneRecords } from './clone-system.ts';
+import { type ClonedRecords, type CloneEvents, cloneRecords } from './clone-records.ts';
 import { type CopiedFiles, copyFiles } from './copy-files.ts';
+import type { CloneOptions } from './options.ts';
 
 /** A clone to make. */
 export interface CloneRequest extends CloneOptions {
@@ -64,7 +65,7 @@ export class Clones {
   async #fill(source: Store, store: Store, options: CloneOptions, events: CloneEvents): Promise<ClonedRecords> {
     const lookups = await lookupTables();
     const admit = (share: number) => this.#admit(source, share);
-    return source.withSnapshot((snapshot) => cloneRecords(snapshot, store, { ...options, lookups }, { admit, events }));
+    return source.withSnapshot((snapshot) => cloneRecords(snapshot, store, { options, lookups, admit, events }));
   }
 
   /** @param share of the original's records @throws OperatorError if the disk has too little room for them */

@@ -1,3 +1,3 @@
-export type { CloneEvents } from './clone-system.ts';
+export type { CloneEvents } from './clone-records.ts';
 export { type ClonedSystem, type CloneRequest, Clones } from './clones.ts';
-export type { Extent } from './shares.ts';
+export type { Extent } from './options.ts';

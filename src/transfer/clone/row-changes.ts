@@ -1,4 +1,4 @@
-import { isFileType, type TableSchema } from '../../schema/model.ts';
+import type { TableSchema } from '../../schema/model.ts';
 import { columnFields } from '../../storage/column-values.ts';
 import type { StoredRow } from '../../storage/raw-access.ts';
 import type { StoredValue } from '../../values/index.ts';
@@ -70,14 +70,4 @@ export class RowChanges {
 /** Returns the place of each field in the stored rows of a table: the first is that of the position. */
 export function placesOf(table: TableSchema): ReadonlyMap<string, number> {
   return new Map(columnFields(table).map(({ name }, at) => [name, at + 1]));
-}
-
-/** Clears the fields that hold files. @param cleared called for each value */
-export function clearFiles(changes: RowChanges, table: TableSchema, cleared: () => void): void {
-  for (const { name, type } of table.fields.values())
-    if (isFileType(type))
-      changes.change(name, () => {
-        cleared();
-        return null;
-      });
 }

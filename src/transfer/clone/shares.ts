@@ -1,14 +1,6 @@
 import type { Field, Schema, TableSchema } from '../../schema/model.ts';
 import { isHidden, isLog } from '../../schema/system-tables.ts';
-import type { Part } from '../migrate/copy.ts';
-
-/** What is cloned. Reference: clone.md#what-is-cloned. */
-export type Extent =
-  | { readonly kind: 'all' }
-  /** Definitions and lookup tables. */
-  | { readonly kind: 'schema' }
-  /** Of business tables only records created or changed since a time, in milliseconds since 1970, and those that they point at. */
-  | { readonly kind: 'since'; readonly since: number };
+import type { CloneOptions, Extent } from './options.ts';
 
 /** Which records of a table a clone takes. */
 export type Share = 'all' | 'recent' | 'none';
@@ -36,15 +28,7 @@ export class Shares {
   readonly #withFiles: boolean;
 
   /** @param lookups names of lookup tables of the template */
-  constructor(
-    extent: Extent,
-    schema: Schema,
-    {
-      lookups,
-      withFiles,
-      withLogins,
-    }: { readonly lookups: ReadonlySet<string>; readonly withFiles: boolean; readonly withLogins: boolean },
-  ) {
+  constructor({ extent, withFiles, withLogins }: CloneOptions, schema: Schema, lookups: ReadonlySet<string>) {
     this.#extent = extent;
     this.#schema = schema;
     this.#lookups = lookups;
@@ -81,9 +65,3 @@ const ownFields: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', 'creat
 /** Whether a clone may take records of a table: those of logs, sessions and work in progress stay with the original. */
 export const mayBeTaken = (className: string): boolean =>
   !isLog(className) && className !== '_Session' && (!isHidden(className) || hiddenTaken.has(className));
-
-/** Whether the members of a Relation are taken: its table and that of its members are. */
-export const areMembersTaken = (
-  { table, field }: Extract<Part, { kind: 'relation' }>,
-  isTaken: (className: string) => boolean,
-): boolean => isTaken(table.className) && isTaken(field.targetClass ?? '');

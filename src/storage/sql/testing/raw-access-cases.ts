@@ -5,7 +5,7 @@ import { tableOf } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
 import { columnFields, columnsOf } from '../../column-values.ts';
 import type { Store } from '../../port.ts';
-import { CHUNK_BYTES, chunkedRows, type StoredRow } from '../../raw-access.ts';
+import { CHUNK_BYTES, chunkedRows, rowsAmong, type StoredRow } from '../../raw-access.ts';
 import { tableChanges } from './tables.ts';
 
 /** Defines the tests. @param store one without a table `Held` */
@@ -47,6 +47,18 @@ export async function testContents(store: Store): Promise<void> {
       lengths.map((length, at) => `h${at}-${length}`),
     );
     assert.ok(Math.max(...rowsOf) > 5, 'small ones come together');
+  });
+
+  test('contents: rows by their ids, in creation order and bounded by bytes', async () => {
+    const ids = ['h31-1000000', 'h5-2', 'none', "it's", 'h30-1000000', 'h0-2', 'h32-1000000', 'h33-1000000', 'h34-1000000'];
+    const found: string[][] = [];
+    for await (const rows of rowsAmong(store.raw, table, ids))
+      found.push(rows.map((row) => String(row.find((value) => typeof value === 'string' && value.startsWith('h')))));
+    const known = ids
+      .filter((id) => id.startsWith('h'))
+      .toSorted((a, b) => Number(a.slice(1).split('-')[0]) - Number(b.slice(1).split('-')[0]));
+    assert.deepEqual(found.flat(), known);
+    assert.ok(found.length > 1, 'large ones come apart');
   });
 
   test('contents: rows are added in whatever order, several at a time, and what is created later comes after', async () => {
