@@ -20,6 +20,7 @@ import { importRecords } from './workloads/import.ts';
 import { mcp } from './workloads/mcp.ts';
 import { migrate } from './workloads/migrate.ts';
 import { parse } from './workloads/parse.ts';
+import { safe } from './workloads/safe.ts';
 import { search } from './workloads/search.ts';
 import { soak } from './workloads/soak.ts';
 import { stream } from './workloads/stream.ts';
@@ -29,6 +30,7 @@ import { versions } from './workloads/versions.ts';
 
 const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['crud', crud],
+  ['safe', safe],
   ['parse', parse],
   ['access', access],
   ['stream', stream],

@@ -60,9 +60,9 @@ function toHead(target: Target, { method, path }: Prepared, bytes: number): stri
   return headText(method, path, headers);
 }
 
-function toText(target: Target, { method, path, body }: Prepared): string {
+function toText(target: Target, { method, path, body, headers: own }: Prepared): string {
   const text = body === undefined ? '' : JSON.stringify(body);
-  const headers: Record<string, string> = { Host: new URL(target.url).host, ...target.headers };
+  const headers: Record<string, string> = { Host: new URL(target.url).host, ...target.headers, ...own };
   if (body !== undefined)
     Object.assign(headers, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
   return headText(method, path, headers) + text;

@@ -9,6 +9,7 @@ export interface Prepared {
   method: string;
   path: string;
   body?: unknown;
+  headers?: Record<string, string>;
 }
 
 /** Sends one request; throws on any status except 200 and 201, since a refused request measures nothing. */

@@ -165,7 +165,7 @@ onEachEngine((get) => {
   });
   test('Batch: request-level flags are ignored silently', async () => {
     const table = tableName('Flags');
-    const [item] = await send([post(table, { n: 1 })], { skipTriggers: true, dontRunPlatformTriggers: true, transaction: 'no' });
+    const [item] = await send([post(table, { n: 1 })], { skipTriggers: true, dontRunPlatformTriggers: true, transaction: false });
     assert.ok(item.success);
     assert.equal((await find(get(), table)).length, 1);
   });

@@ -116,6 +116,20 @@ function unitOfItems(at: number, mutations: readonly Mutation[], schema: Schema,
   };
 }
 
+/** Whether the statements of a write lock its records in their order: one run of updates and inserts, each of another record. */
+export function locksInOrder(mutations: readonly Mutation[]): boolean {
+  if (!hasItems(mutations)) return canReorder(mutations);
+  const records = new Set<string>();
+  return itemsOf(mutations).every(({ mutations: own }) => {
+    if (!canReorder(own)) return false;
+    const [main] = own;
+    const key = recordKey(main.table.className, main.kind === 'insert' ? idOf(main) : main.objectId);
+    const isFirst = !records.has(key);
+    records.add(key);
+    return isFirst;
+  });
+}
+
 /** Returns the steps of a write by record, in their order. Steps that belong to none are apart. */
 function itemsOf(mutations: readonly Mutation[]): WritePlan[] {
   const items: { changes: readonly never[]; mutations: Mutation[] }[] = [];

@@ -4,7 +4,7 @@ import type { Statement } from '../../sql/sql-writer.ts';
 import { commitInvalidation } from '../cluster/invalidation.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed, unavailable } from '../connection/map-error.ts';
-import { canReorder, compileGroup, hasItems, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
+import { compileGroup, hasItems, locksInOrder, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
 import { type CompiledConditions, compileConditions, conditionErrorOf } from './conditions.ts';
 import { hasEdits } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
@@ -142,7 +142,7 @@ function statementsOf(attempt: GroupExecution, units: readonly Unit[]): { statem
 /** Whether the statements of a group may lock several records, and not in their order (`compileGroup`). */
 const isUnordered = (group: readonly QueuedWrite[], units: readonly Unit[]) =>
   (units.length > 1 || group.some(({ plan }) => hasItems(plan.mutations))) &&
-  !group.every(({ plan }) => canReorder(plan.mutations));
+  !group.every(({ plan }) => locksInOrder(plan.mutations));
 
 /** Returns the superseded writes, in their order, by the write that is executed for them. */
 function supersededBy(group: readonly QueuedWrite[], resolved: readonly ResolvedWrite[]): Map<QueuedWrite, QueuedWrite[]> {
