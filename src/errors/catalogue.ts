@@ -87,6 +87,18 @@ export const catalogue = {
     status: 400,
     text: (place: string, expected: string, got: string) => `schema mismatch for ${place}; expected ${expected} but got ${got}`,
   },
+  /** Reference: schemas.md#conversions. */
+  cannotRetype: {
+    code: 111,
+    status: 400,
+    text: (name: string, from: string, to: string) => `Field ${name} of type ${from} cannot become ${to}.`,
+  },
+  /** The answer has details (schemas.md#change-the-type-of-a-field). */
+  cannotConvert: {
+    code: 111,
+    status: 400,
+    text: (count: number, name: string, type: string) => `${count} values of ${name} cannot be converted to ${type}.`,
+  },
   invalidFieldType: { code: 111, status: 400, text: (type: string) => `invalid field type: ${type}` },
   notAType: { code: 111, status: 400, text: (type: string) => `This is not a valid ${type}` },
   tooLarge: { code: 116, status: 413, text: () => 'Request body is too large.' },

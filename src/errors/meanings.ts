@@ -47,6 +47,8 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   unknownOperator: 'There is no field operator (`__op`) of this name.',
   schemaMismatch: 'The value is not of the type that the field has. Read the schema and send that type.',
   placeMismatch: 'The value at a place inside an Object or Array is not of the type that the operator needs.',
+  cannotRetype: 'Values of the present type of the field cannot become values of the new one.',
+  cannotConvert: 'Some values of the field cannot become values of the new type. Nothing was changed.',
   invalidFieldType: 'A schema request gives a field a type that does not exist.',
   notAType: 'An object with `__type` is malformed, for example a Date without a valid `iso`.',
   tooLarge: 'The body is larger than this endpoint takes. Send less, or in several requests.',

@@ -12,6 +12,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import { applyChanges } from '../schema/change.ts';
 import { definedClass, planTable, planTableChange } from '../schema/definition.ts';
 import { takeRenames } from '../schema/definition-renames.ts';
+import { takeRetypes } from '../schema/definition-retypes.ts';
 import { describeTable, type FieldLabels, type SchemaRecord } from '../schema/describe.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isSystemTable } from '../schema/system-tables.ts';
@@ -19,7 +20,9 @@ import type { RecordContext } from './context/context.ts';
 import type { FollowedNames } from './context/name-holder.ts';
 import { readLabels } from './read/labels.ts';
 import { readDefinitions, switchOffDefinitions } from './read/trigger-definitions.ts';
+import { withConvertedDefaults } from './renames/converted-defaults.ts';
 import { followRenames } from './renames/rename-fields.ts';
+import { definitionsNaming, retypedFields } from './renames/unchanged-definitions.ts';
 import { type RecordWrite, type SchemaPlan, writeAtomically } from './write/batch-write.ts';
 import { retryWhenConditionFailed } from './write/exclusive.ts';
 
@@ -85,7 +88,8 @@ export async function createSchema(
  * Changes a table: adds and deletes fields, sets permissions, timeline and indexes. Reference: schemas.md#change-a-table.
  * @param body the change, or a pure function that derives it from the table as of the commit
  * @param alongside as in `createSchema`
- * @returns the schema record after the change; after renames with `changed`, what else names the fields
+ * @returns the schema record after the change; after renames with `changed`, what else names the fields; after changes of types with `notFollowed`,
+ *   what names the fields and stays as it is
  * @throws masterKeyRequired (403), and the errors of `planTableChange`; errors of the records alongside
  */
 export async function updateSchema(
@@ -99,15 +103,22 @@ export async function updateSchema(
   if (isHidden(name)) fail('classMissing', name);
   const bodyFor = (schema: Schema) =>
     typeof body === 'function' ? body(schema.tables.get(name) ?? fail('classMissing', name)) : body;
-  const plan = (schema: Schema) => planTableChange(schema, name, bodyFor(schema));
-  const { renames } = typeof body === 'function' ? { renames: new Map() } : takeRenames(body);
-  if (renames.size === 0) return changeSchema(context, name, plan, alongside);
+  const plan = (schema: Schema) => withConvertedDefaults(schema, planTableChange(schema, name, bodyFor(schema)));
+  if (typeof body === 'function') return changeSchema(context, name, plan, alongside);
+  const { renames } = takeRenames(body);
+  if (renames.size + takeRetypes(body).retypes.size === 0) return changeSchema(context, name, plan, alongside);
   return retryWhenConditionFailed(async () => {
-    await context.store.whenCurrent();
-    // Refuses a change that cannot be made before anything is read.
-    plan(context.store.schema());
-    const followed = await followRenames(context, name, renames);
-    return { ...(await changeSchema(context, name, plan, alongside, followed)), changed: followed.changed };
+    // Brings the known schema up to date: the change is planned before its commit.
+    await context.store.keyVersions([`schema ${name}`]);
+    const retyped = retypedFields(plan(context.store.schema()));
+    const followed = renames.size > 0 ? await followRenames(context, name, renames) : undefined;
+    const record = await changeSchema(context, name, plan, alongside, followed);
+    const notFollowed = await definitionsNaming(context, name, retyped);
+    return {
+      ...record,
+      ...(followed && { changed: followed.changed }),
+      ...(Object.keys(notFollowed).length > 0 && { notFollowed }),
+    };
   });
 }
 

@@ -37,6 +37,16 @@ export type SchemaChange =
   | { readonly kind: 'dropField'; readonly className: string; readonly name: string }
   /** Keeps the column. What permissions and settings say of the name is changed by others (definition-renames.ts). */
   | { readonly kind: 'renameField'; readonly className: string; readonly name: string; readonly to: string }
+  /** Converts the values of a field to another type, in a copy of the table (`TableSchema.sqlName`). Engines refuse values that cannot be converted. */
+  | {
+      readonly kind: 'retypeField';
+      readonly className: string;
+      readonly name: string;
+      readonly type: FieldType;
+      readonly targetClass?: string;
+      /** What happens to values that cannot be converted; a required field refuses them anyway. */
+      readonly onError: 'refuse' | 'null';
+    }
   /** Replaces all options of a field. Engines refuse a requirement that records do not meet. */
   | { readonly kind: 'setFieldOptions'; readonly className: string; readonly name: string; readonly options: FieldOptions }
   | { readonly kind: 'setPermissions'; readonly className: string; readonly permissions: ClassLevelPermissions }
@@ -150,6 +160,7 @@ export function createdTable({ tables }: Schema, className: string): TableSchema
 }
 
 const removals: ReadonlySet<SchemaStep['kind']> = new Set([
+  'retypeField',
   'dropTable',
   'dropFields',
   'renameField',
@@ -185,6 +196,8 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
     }
     case 'renameField':
       return renameField(table, change.name, change.to);
+    case 'retypeField':
+      return retypeField(table, change);
     case 'setFieldOptions': {
       const { required: _, defaultValue: __, ...field } = fieldOf(table, change.name);
       return { ...table, fields: new Map(table.fields).set(change.name, { ...field, ...optionsOf(change.options) }) };
@@ -223,6 +236,24 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
       return { ...table, formerNames: new Map(change.names), loggedNames: new Map(change.logged) };
   }
 }
+
+function retypeField(
+  table: TableSchema,
+  { name, type, targetClass }: Extract<SchemaChange, { kind: 'retypeField' }>,
+): TableSchema {
+  const { targetClass: _, ...field } = fieldOf(table, name);
+  const retyped: Field = { ...field, type, ...(targetClass !== undefined && { targetClass }) };
+  return { ...table, sqlName: copyName(table), fields: new Map(table.fields).set(name, retyped) };
+}
+
+/** Ends the SQL name of every second copy of a table. */
+const COPY = '~r';
+
+/** Returns the SQL name of a copy that takes the place of a table: one of two in turn, both of which count as taken (`sqlNamesOf`). */
+const copyName = ({ sqlName }: TableSchema): string => (sqlName.endsWith(COPY) ? firstName(sqlName) : `${sqlName}${COPY}`);
+
+/** Returns the SQL name that a table had before it was copied. Join tables keep names that begin like it. */
+const firstName = (sqlName: string): string => (sqlName.endsWith(COPY) ? sqlName.slice(0, -COPY.length) : sqlName);
 
 function renameField(table: TableSchema, name: string, to: string): TableSchema {
   if (!table.fields.has(name) || table.fields.has(to)) throw new Error(`field ${table.className}.${name} cannot be ${to}`);
@@ -290,7 +321,7 @@ export class TableGrowth {
 /** Cached, since every record of a new table in a batch needs it. */
 const sqlNamesOf = memoByObject(
   (tables: ReadonlyMap<string, TableSchema>): ReadonlySet<string> =>
-    new Set(Array.from(tables.values(), (table) => table.sqlName.toLowerCase())),
+    new Set(Array.from(tables.values(), ({ sqlName }) => firstName(sqlName).toLowerCase())),
 );
 
 /**

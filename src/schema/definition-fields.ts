@@ -55,7 +55,7 @@ export function defineFields(
 }
 
 function refuseDeletion(className: string, before: ReadonlyMap<string, Field>, name: string, definition: JsonObject): void {
-  if (own(definition, '__op') !== 'Delete') fail('badSchema', `field ${name}: the only operators here are Delete and Rename`);
+  if (own(definition, '__op') !== 'Delete') fail('badSchema', `field ${name}: the operators here are Delete, Rename and Retype`);
   if (isDefaultField(name) || isSystemField(className, name)) fail('fieldCannotBeChanged', name);
   if (!before.has(name)) fail('schemaOperation', `Field ${name} does not exist, cannot delete.`);
 }
@@ -87,6 +87,11 @@ function readType(name: string, definition: JsonObject): NewField {
       key === 'type' || key === 'targetClass' || key === 'dictionary' || (key === 'required' && definition[key] === false);
     if (!known) fail('schemaOperation', `Field ${name}: ${key} is not supported.`);
   }
+  return readFieldType(name, definition);
+}
+
+/** Parses `type` and `targetClass` of a field. @throws badSchema (107), invalidFieldType (111), missingClassName (135), invalidClassName (103) */
+export function readFieldType(name: string, definition: JsonObject): NewField {
   const named = own(definition, 'type');
   if (typeof named !== 'string') return fail('badSchema', `the type of field ${name} must be a string`);
   const type = definableTypes.get(named) ?? fail('invalidFieldType', named);

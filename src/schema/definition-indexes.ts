@@ -64,9 +64,20 @@ function readIndex(name: string, definition: JsonValue, fields: Fields): TableIn
 function readKey(index: string, name: string, definition: JsonObject, fields: Fields): readonly [string, 1 | -1] {
   const field = fields.get(name);
   if (!field) return fail('schemaOperation', `Field ${name} does not exist, cannot add index.`);
-  if (unordered.has(field.type)) fail('schemaOperation', `Field ${name} is of type ${field.type}, cannot add index.`);
+  requireIndexable(field);
   const direction = definition[name];
   return direction === 1 || direction === -1 ? [name, direction] : fail('badSchema', `index ${index}: a direction is 1 or -1`);
+}
+
+/** @throws schemaOperation (255) for a field whose values have no order */
+export function requireIndexable({ name, type }: NewField): void {
+  if (unordered.has(type)) fail('schemaOperation', `Field ${name} is of type ${type}, cannot add index.`);
+}
+
+/** @throws schemaOperation (255) for a field that is no text */
+export function requireText({ name, type }: NewField): void {
+  if (type !== 'String' && type !== 'HTML/XML')
+    fail('schemaOperation', `Field ${name} is of type ${type}, cannot add text index.`);
 }
 
 /**
@@ -79,10 +90,7 @@ export function defineTextIndex(className: string, body: JsonValue | undefined, 
   const names = new Set<string>();
   for (const name of body) {
     if (typeof name !== 'string') return fail('badSchema', 'textIndex must be an array of field names');
-    const type = fields.get(name)?.type;
-    if (type === undefined) fail('schemaOperation', `Field ${name} does not exist, cannot add index.`);
-    if (type !== 'String' && type !== 'HTML/XML')
-      fail('schemaOperation', `Field ${name} is of type ${type}, cannot add text index.`);
+    requireText(fields.get(name) ?? fail('schemaOperation', `Field ${name} does not exist, cannot add index.`));
     names.add(name);
   }
   return [{ kind: 'setTextIndex', className, fields: [...names] }];

@@ -5,6 +5,7 @@ import { newTable } from './defaults.ts';
 import { defineFields } from './definition-fields.ts';
 import { defineIndexes, defineTextIndex } from './definition-indexes.ts';
 import { afterChanges, planRenames, takeRenames } from './definition-renames.ts';
+import { planRetypes, takeRetypes } from './definition-retypes.ts';
 import { checkClassName, checkFieldName, forbiddenKeys, type Schema, type TableSchema, type TimelineSettings } from './model.ts';
 import { readPermissions } from './permissions.ts';
 import { clientIndexes } from './search-index.ts';
@@ -52,13 +53,16 @@ export function planTable(schema: Schema, className: string, body: JsonObject, c
  */
 export function planTableChange(schema: Schema, className: string, body: JsonObject): SchemaChange[] {
   const before = schema.tables.get(className) ?? fail('classMissing', className);
-  const { renames, rest } = takeRenames(body);
+  const { retypes, rest: others } = takeRetypes(body);
+  const { renames, rest } = takeRenames(others);
   const renamed = planRenames(before, renames);
-  // The other parts of the body are about the table with the new names.
-  const table = afterChanges(before, renamed);
+  const retyped = planRetypes(afterChanges(before, renamed), retypes);
+  // The other parts of the body are about the table with the new names and types.
+  const table = afterChanges(before, [...renamed, ...retyped]);
   const { droppedIndexes, fields, settings } = readDefinition(table, rest, checkFieldName);
   return [
     ...renamed,
+    ...retyped,
     ...droppedIndexes,
     ...withFollowers(table, fields.deleted).map((name): SchemaChange => ({ kind: 'dropField', className, name })),
     ...fields.added.map((field): SchemaChange => ({ kind: 'addField', className, ...field })),

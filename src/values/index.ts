@@ -19,6 +19,7 @@ export {
   parseOperator,
   type RelationStep,
 } from './operators/parse.ts';
+export { ValueConverter } from './retype/unconvertible.ts';
 export { readBooleanText } from './texts/booleans.ts';
 export { type DateOrder, dateOrders, isDateLike, readDateText } from './texts/dates.ts';
 export { readNumberText } from './texts/numbers.ts';

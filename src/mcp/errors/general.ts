@@ -37,6 +37,8 @@ export const general: Partial<Record<ErrorKey, Advice>> = {
   classExists: { expected: 'Add what it lacks', next: 'Add-Fields' },
   invalidObjectId: { expected: 'A text; left out, the record gets an id of its own' },
   invalidFieldName: { expected: 'A letter first, then letters, digits, underscore', next: 'Get-Schema' },
+  cannotRetype: { next: 'Get-Schema' },
+  cannotConvert: { next: 'Get-Data' },
   renamedField: { expected: 'The present name of the field', next: 'Get-Schema' },
   fieldNameTaken: { expected: 'A name that the table does not have', next: 'Get-Schema' },
   badPointer: { expected: '{"__type":"Pointer","className":"<Table>","objectId":"<id>"}', next: 'Get-Data' },

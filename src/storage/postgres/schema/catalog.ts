@@ -190,7 +190,7 @@ function netOf(changes: readonly SchemaChange[], before: Schema): Net {
       net.fields.delete(className);
       net.rewritten.delete(className);
     } else if (fields === 'all') continue;
-    else if (kind === 'renameField') {
+    else if (kind === 'renameField' || kind === 'retypeField') {
       net.rewritten.add(className);
       net.fields.set(className, 'all');
     } else if (kind === 'setFieldOptions') net.options.set(JSON.stringify([className, change.name]), [className, change.name]);
@@ -237,7 +237,7 @@ export function saveStatements(schemaName: string, changes: readonly SchemaChang
      SELECT e ->> 0, n + (SELECT coalesce(max(position), 0) FROM ${tables}), e ->> 1, e -> 2, (e ->> 3)::json, e -> 4, e -> 5,
        (e ->> 6)::boolean, e -> 7, e -> 8, e -> 9
      FROM json_array_elements($1::json) WITH ORDINALITY AS r(e, n)
-     ON CONFLICT ("className") DO UPDATE SET permissions = excluded.permissions, timeline = excluded.timeline,
+     ON CONFLICT ("className") DO UPDATE SET "sqlName" = excluded."sqlName", permissions = excluded.permissions, timeline = excluded.timeline,
        indexes = excluded.indexes, "textIndex" = excluded."textIndex", "isCopied" = excluded."isCopied",
        "uniqueIndexes" = excluded."uniqueIndexes", "formerNames" = excluded."formerNames", "loggedNames" = excluded."loggedNames"`,
     Array.from(net.tables, (className) => storedTable(tableOf(after, className))),

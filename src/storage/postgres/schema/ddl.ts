@@ -9,6 +9,7 @@ import { isActorField, isRequired, type Statement } from '../../sql/sql-writer.t
 import type { Session } from '../connection/database.ts';
 import { quotedName as quote } from '../sql/names.ts';
 import { dropIndex, pendingList, qualified, userIndex } from './index-names.ts';
+import { type CopyStatements, retypeTable } from './retype.ts';
 import { requireBuilt, searchIndexStatements } from './search-index.ts';
 import { fillTextColumns } from './text-index.ts';
 
@@ -42,6 +43,11 @@ export async function applyDdl(
   isNew = false,
 ): Promise<void> {
   const send = (statements: readonly Statement[]) => Promise.all(statements.map((statement) => session.query(statement)));
+  if (change.kind === 'retypeField') {
+    const [old, table] = [tableOf(before, change.className), tableOf(after, change.className)];
+    await retypeTable(session, schemaName, { change, old, table, after }, copyStatements(schemaName, table));
+    return;
+  }
   if (change.kind === 'dropTable') await refuseRecords(session, schemaName, tableOf(before, change.className));
   if (change.kind === 'completeSearchIndex') await requireBuilt(session, schemaName, tableOf(after, change.className));
   const sent = send(ddlStatements(schemaName, change, before, after));
@@ -59,7 +65,7 @@ export async function applyDdl(
 
 /** Whether a change reads existing data; all others are statements that can be pipelined. */
 export function readsRecords({ kind }: SchemaStep): boolean {
-  return kind === 'dropTable' || kind === 'setTextIndex';
+  return kind === 'dropTable' || kind === 'setTextIndex' || kind === 'retypeField';
 }
 
 /** Returns those statements of a change that do not depend on the records. Pure; see `applyDdl` for the rest. */
@@ -100,11 +106,7 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       ];
     }
     case 'setIndex':
-      if (change.index.name === SEARCH_INDEX) return searchIndexStatements(schemaName, table, change.index);
-      return [
-        dropIndex(schemaName, table, change.index.name),
-        `CREATE INDEX ${quote(userIndex(table, change.index.name))} ON ${qualified(schemaName, table.sqlName)} (${keysOf(table, change.index)})`,
-      ];
+      return indexStatements(schemaName, table, change.index);
     case 'dropIndex':
       return [dropIndex(schemaName, table, change.name)];
     case 'setTextIndex': {
@@ -117,6 +119,7 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       return actions.length === 0 ? [] : [`${alter} ${actions.join(', ')}`];
     }
     case 'completeSearchIndex':
+    case 'retypeField':
     case 'renameField':
     case 'setFieldOptions':
     case 'setUniqueIndex':
@@ -127,6 +130,14 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
     case 'setFormerNames':
       return [];
   }
+}
+
+function indexStatements(schemaName: string, table: TableSchema, index: TableIndex): string[] {
+  if (index.name === SEARCH_INDEX) return searchIndexStatements(schemaName, table, index);
+  return [
+    dropIndex(schemaName, table, index.name),
+    `CREATE INDEX ${quote(userIndex(table, index.name))} ON ${qualified(schemaName, table.sqlName)} (${keysOf(table, index)})`,
+  ];
 }
 
 const fieldIndex = (table: TableSchema, field: Field) => `f~${table.sqlName}~${field.column}`;
@@ -180,6 +191,25 @@ function createTable(schemaName: string, table: TableSchema): string[] {
     `CREATE INDEX ${quote(fieldIndex(table, fieldOf(table, 'createdAt')))} ON ${name} ("createdAt")`,
     ...fields.flatMap((field) => fieldParts(schemaName, table, field)),
   ];
+}
+
+/** Returns the statements that make a copy of a table. The tables of its Relations stay, and its search index is dropped before. */
+function copyStatements(schemaName: string, table: TableSchema): CopyStatements {
+  const fields = new Map([...table.fields].filter(([, { type }]) => type !== 'Relation'));
+  const [create = '', ...fieldIndexes] = createTable(schemaName, { ...table, fields });
+  const name = qualified(schemaName, table.sqlName);
+  const texts = table.textIndex.map((field) => fieldOf(table, field));
+  const companions = texts.map(textColumn);
+  const words = companions.map((companion) => `ADD COLUMN ${quote(companion)} tsvector`);
+  return {
+    create: [create, ...(words.length > 0 ? [`ALTER TABLE ${name} ${words.join(', ')}`] : [])],
+    indexes: [
+      ...fieldIndexes,
+      ...[...table.indexes.values()].flatMap((index) => indexStatements(schemaName, table, index)),
+      ...texts.map((field) => textIndex(schemaName, table, field).text),
+    ],
+    companions,
+  };
 }
 
 /** Returns the statements for what a field needs beside its column. */

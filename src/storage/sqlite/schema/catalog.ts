@@ -77,7 +77,7 @@ export function saveStep(db: DatabaseSync, change: SchemaStep, before: Schema, a
     db.prepare('DELETE FROM rds_fields WHERE className = ?').run(change.className);
     return;
   }
-  if (change.kind === 'renameField') saveAllFields(db, table);
+  if (change.kind === 'renameField' || change.kind === 'retypeField') saveAllFields(db, table);
   if (change.kind === 'dropFields') {
     const removed = db.prepare('DELETE FROM rds_fields WHERE className = ? AND name = ?');
     for (const name of change.names) removed.run(change.className, name);
@@ -106,7 +106,7 @@ function saveTable(db: DatabaseSync, table: TableSchema): void {
     `INSERT INTO rds_tables
        (className, sqlName, permissions, timeline, isCopied, indexes, uniqueIndexes, textIndex, formerNames, loggedNames)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (className) DO UPDATE SET
+     ON CONFLICT (className) DO UPDATE SET sqlName = excluded.sqlName,
        permissions = excluded.permissions, timeline = excluded.timeline, isCopied = excluded.isCopied,
        indexes = excluded.indexes, uniqueIndexes = excluded.uniqueIndexes, textIndex = excluded.textIndex,
        formerNames = excluded.formerNames, loggedNames = excluded.loggedNames`,

@@ -9,6 +9,7 @@ import type { Storage } from '../../../values/types/type.ts';
 import { isActorField, quoted as quote } from '../../sql/sql-writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { maxRowCount } from '../connection/statements.ts';
+import { copyConverted } from './retype.ts';
 import { completeSearchIndex, createSearchIndex, dropSearchIndex } from './search-index.ts';
 import { createTextIndex, dropTextIndex, type TextIndex } from './text-index.ts';
 
@@ -70,6 +71,13 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
       if (isText) dropTextIndex(db, textIndexOf(old));
       for (const name of change.names) dropColumn(db, old, fieldOf(old, name));
       if (isText) createTextIndex(db, textIndexOf(table));
+      break;
+    }
+    case 'retypeField': {
+      const old = tableOf(before, change.className);
+      createColumns(db, table, table.sqlName);
+      copyConverted(connection, change, old, after);
+      replaceTable(db, old, table);
       break;
     }
     case 'setIndex': {
@@ -163,6 +171,16 @@ function remakeTable(db: DatabaseSync, old: TableSchema, table: TableSchema): vo
   createTextIndex(db, textIndexOf(table));
   for (const [name, field] of old.fields) if (field.type === 'Relation' && !table.fields.has(name)) dropColumn(db, old, field);
   for (const [name, field] of table.fields) if (field.type === 'Relation' && !old.fields.has(name)) createJoinTable(db, field);
+}
+
+/** Drops a table whose records are in its copy, and gives the copy the indexes. The tables of its Relations stay. */
+function replaceTable(db: DatabaseSync, old: TableSchema, table: TableSchema): void {
+  dropTextIndex(db, textIndexOf(old));
+  if (old.indexes.has(SEARCH_INDEX)) dropSearchIndex(db, old);
+  db.exec(`DROP TABLE ${quote(old.sqlName)}`);
+  createIndexes(db, table);
+  for (const index of table.indexes.values()) createIndex(db, table, index);
+  createTextIndex(db, textIndexOf(table));
 }
 
 function createJoinTable(db: DatabaseSync, relation: Field): void {

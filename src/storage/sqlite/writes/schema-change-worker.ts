@@ -41,6 +41,7 @@ function answer(): SchemaChangeAnswer {
         key: error.key,
         text: error.message,
         ...(error.item !== undefined && { item: error.item }),
+        ...(error.details !== undefined && { details: error.details }),
         ...(storeFaultOf(error) ? { cause: sentFault(error) } : {}),
       };
     if (error instanceof ConditionFailed) return 'overtaken';

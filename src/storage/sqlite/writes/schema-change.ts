@@ -3,6 +3,7 @@ import type { FileAddresses } from '../../../config/index.ts';
 import type { ErrorKey } from '../../../errors/catalogue.ts';
 import { ServiceError } from '../../../errors/fail.ts';
 import { inDoubtSince, unavailableSince } from '../../../errors/system-faults.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
 import { type SchemaStep, stepsOf } from '../../../schema/change.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
@@ -14,6 +15,9 @@ import { isLongChange } from '../schema/ddl.ts';
 
 /** Maximum records of a table for which the event loop builds an index or drops a column. */
 const MAX_SHORT_RECORDS = 10_000;
+
+/** Maximum records of a table of which the event loop converts a field: they are copied, and all indexes are built. */
+const MAX_CONVERTED_RECORDS = 500;
 
 /** Maximum bytes of texts from which the event loop builds a full-text index. */
 const MAX_SHORT_TEXT_BYTES = 512 * 1024;
@@ -40,7 +44,13 @@ export interface SchemaChangeSetup extends SchemaChangeTask {
 export type SchemaChangeAnswer =
   | 'overtaken'
   | { readonly outcome: WriteOutcome }
-  | { readonly key: ErrorKey; readonly text: string; readonly item?: number; readonly cause?: SentFault };
+  | {
+      readonly key: ErrorKey;
+      readonly text: string;
+      readonly item?: number;
+      readonly details?: JsonObject;
+      readonly cause?: SentFault;
+    };
 
 /** Returns whether a plan reads all records of a large table, or changes many columns, and would block the event loop. */
 export function isLongSchemaChange(connection: Connection, plan: WritePlan, schema: Schema): boolean {
@@ -50,7 +60,8 @@ export function isLongSchemaChange(connection: Connection, plan: WritePlan, sche
     const table = schema.tables.get(step.className);
     if (table === undefined) return false;
     if ((step.kind === 'addFields' || step.kind === 'dropFields') && isLongChange(step, table)) return true;
-    if (readsAll(step) && maxRowCount(connection, table) > MAX_SHORT_RECORDS) return true;
+    const isShort = step.kind === 'retypeField' ? MAX_CONVERTED_RECORDS : MAX_SHORT_RECORDS;
+    if (readsAll(step) && maxRowCount(connection, table) > isShort) return true;
     return textBytes(connection, table, reindexed(step, table)) > MAX_SHORT_TEXT_BYTES;
   });
 }
@@ -58,11 +69,13 @@ export function isLongSchemaChange(connection: Connection, plan: WritePlan, sche
 /** Returns the fields for which a step builds a full-text index. */
 function reindexed(step: SchemaStep, { textIndex }: TableSchema): readonly string[] {
   if (step.kind === 'setTextIndex') return step.fields;
+  if (step.kind === 'retypeField') return [...textIndex, step.name];
   if (step.kind !== 'dropFields' || !step.names.some((name) => textIndex.includes(name))) return [];
   return textIndex.filter((name) => !step.names.includes(name));
 }
 
 function readsAll(step: SchemaStep): boolean {
+  if (step.kind === 'retypeField') return true;
   if (step.kind === 'addFields')
     return step.fields.some(({ name, type }) => type === 'Pointer' || lookUpFieldsOf(step.className).has(name));
   if (step.kind === 'setIndex') return !step.index.isFilling;
@@ -95,9 +108,10 @@ export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile):
   });
 }
 
-function receivedError({ key, text, item, cause }: Extract<SchemaChangeAnswer, { key: ErrorKey }>): ServiceError {
+function receivedError({ key, text, item, details, cause }: Extract<SchemaChangeAnswer, { key: ErrorKey }>): ServiceError {
   const error = new ServiceError(key, text);
   error.item = item;
+  error.details = details;
   if (cause) error.cause = receivedFault(cause);
   return error;
 }
