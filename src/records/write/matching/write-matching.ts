@@ -52,7 +52,7 @@ export async function writeMatching(
 ): Promise<MatchingAnswer> {
   const { store, principal } = context;
   const { kind, className } = write;
-  refuseOutright(principal, kind, className);
+  refuseOutright(principal, kind, className, '*');
   options.refuseUnknown?.();
   const { where, expect, dryRun = false } = options;
   if (where === undefined) return fail('badParameterValue', 'where', 'is required');
