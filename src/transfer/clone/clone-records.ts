@@ -5,12 +5,13 @@ import type { Store } from '../../storage/port.ts';
 import { chunkedRows, rowsAmong, type StoredMember, type StoredRow, type StoreSnapshot } from '../../storage/raw-access.ts';
 import { NewStore } from '../backup/new-store.ts';
 import { chunkedMembers, type Part, partIn, partsOf } from '../migrate/copy.ts';
+import { Anonymiser, checkRules } from './anonymise/index.ts';
 import { FileMentions } from './file-mentions.ts';
 import type { CloneOptions } from './options.ts';
 import { pointedAtFirst, RecentRecords } from './recent-records.ts';
 import type { RowChanges } from './row-changes.ts';
 import { fileTable, type Share, Shares, usageTable } from './shares.ts';
-import { changesOf } from './table-changes.ts';
+import { TableChanges } from './table-changes.ts';
 
 /** Progress events of a clone. */
 export interface CloneEvents {
@@ -25,6 +26,8 @@ export interface ClonedRecords {
   readonly records: number;
   /** Values of File fields that were cleared because files are left out. */
   readonly clearedFiles: number;
+  /** Of an anonymised clone: fields that have values, are named as if these were about persons, and have no rule: `Table.Field`. */
+  readonly withoutRule: readonly string[];
   /** Work that waits until the clone is resumed. */
   readonly held: HeldWork;
 }
@@ -42,9 +45,10 @@ export interface CloneWork {
 /**
  * Fills a store with the records of a snapshot. Memory holds some thousand records at a time, and, if not all are taken, the ids of those that are.
  * @param store empty
- * @throws OperatorError if the engine refuses a record; errors of both stores
+ * @throws OperatorError if a rule fits no table or field, or the engine refuses a record; errors of both stores
  */
 export async function cloneRecords(snapshot: StoreSnapshot, store: Store, work: CloneWork): Promise<ClonedRecords> {
+  if (work.options.rules) checkRules(work.options.rules, snapshot.schema);
   const counts = new Map<string, number>();
   for (const table of snapshot.schema.tables.values()) counts.set(table.className, await snapshot.count(table));
   return new RecordCloning(snapshot, store, work, counts).run();
@@ -56,14 +60,13 @@ class RecordCloning {
   readonly #work: CloneWork;
   readonly #counts: ReadonlyMap<string, number>;
   readonly #shares = new Map<string, Share>();
-  readonly #hasUsers: boolean;
+  readonly #changes: TableChanges;
   readonly #filling: NewStore;
   readonly #recent: RecentRecords | null;
   readonly #mentions: FileMentions | null;
   /** Number of records that are read from beginning to end, and of those that were. */
   #total = 0;
   #read = 0;
-  #clearedFiles = 0;
 
   constructor(snapshot: StoreSnapshot, store: Store, work: CloneWork, counts: ReadonlyMap<string, number>) {
     const { options, lookups, events } = work;
@@ -73,7 +76,7 @@ class RecordCloning {
     this.#work = work;
     this.#counts = counts;
     const shares = new Shares(options, schema, lookups);
-    this.#hasUsers = shares.hasUsers;
+    this.#changes = new TableChanges(options, shares, new Anonymiser());
     for (const table of schema.tables.values()) this.#shares.set(table.className, shares.of(table, this.#countOf(table)));
     for (const [className, share] of this.#shares) if (share !== 'none') this.#total += counts.get(className) ?? 0;
     this.#filling = new NewStore(store, (what, records) =>
@@ -101,7 +104,8 @@ class RecordCloning {
       if (table) await this.#copy(table, this.#selected(table));
     }
     await this.#filling.finish();
-    return { records: this.#filling.records, clearedFiles: this.#clearedFiles, held: await heldWork(this.#store) };
+    const { clearedFiles, withoutRule } = this.#changes;
+    return { records: this.#filling.records, clearedFiles, withoutRule, held: await heldWork(this.#store) };
   }
 
   #countOf = ({ className }: TableSchema): number => this.#counts.get(className) ?? 0;
@@ -131,9 +135,7 @@ class RecordCloning {
 
   async #copy(table: TableSchema, batches: AsyncIterable<readonly StoredRow[]>): Promise<void> {
     const target = tableOf(this.#store.schema(), table.className);
-    const { options } = this.#work;
-    const changes = changesOf(table, options, { hasUsers: this.#hasUsers, cleared: () => this.#clearedFiles++ });
-    await this.#filling.addRows(table.className, target, this.#changed(table, batches, changes));
+    await this.#filling.addRows(table.className, target, this.#changed(table, batches, this.#changes.of(table)));
   }
 
   async *#changed(
@@ -154,6 +156,7 @@ class RecordCloning {
     const target = partIn(this.#store, part);
     const [owners, members] = [this.#shareOf(table.className), this.#shareOf(field.targetClass ?? '')];
     if (target.kind !== 'relation' || owners === 'none' || members === 'none') return;
+    if (this.#work.options.rules?.get(table.className)?.get(field.name) === 'remove') return;
     await this.#filling.addMembers(`${table.className}.${field.name}`, target, this.#membersOf(part));
   }
 

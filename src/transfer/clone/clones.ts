@@ -5,6 +5,7 @@ import type { SystemEntry } from '../../storage/registry.ts';
 import { lookupTables, newEntry, openStore, type SystemCredentials } from '../../systems/index.ts';
 import type { BackupParts } from '../backup/backups.ts';
 import { refuseFull } from '../backup/free-space.ts';
+import { checkRules } from './anonymise/index.ts';
 import { type ClonedRecords, type CloneEvents, cloneRecords } from './clone-records.ts';
 import { type CopiedFiles, copyFiles } from './copy-files.ts';
 import type { CloneOptions } from './options.ts';
@@ -36,7 +37,7 @@ export class Clones {
   /**
    * Makes a held system of its own with the records of another one as of one moment. It comes into force as a whole; an interrupted clone leaves
    * nothing, or remains that the next command clears. Reference: clone.md#clone.
-   * @throws OperatorError if there is no such system, its store is refused, or the application id is taken or malformed; errors of the stores
+   * @throws OperatorError if there is no such system, its store is refused, or the application id is taken or malformed, or a rule fits no table or field; errors of the stores
    */
   async clone(request: CloneRequest, events: CloneEvents): Promise<ClonedSystem> {
     const { administration, registry, engine } = this.#parts;
@@ -48,6 +49,8 @@ export class Clones {
     let records: ClonedRecords | undefined;
     let copied: CopiedFiles = { files: 0, missingFiles: 0 };
     try {
+      // Before anything is made; again in `cloneRecords`, for the schema of that moment.
+      if (request.rules) checkRules(request.rules, source.schema());
       const fill = async (store: Store) => {
         records = await this.#fill(source, store, request, events);
         // Created even without files: a missing folder counts as an outage.

@@ -1,3 +1,5 @@
+import type { Rules } from './anonymise/index.ts';
+
 /** What is cloned. Reference: clone.md#what-is-cloned. */
 export type Extent =
   | { readonly kind: 'all' }
@@ -12,4 +14,6 @@ export interface CloneOptions {
   readonly withFiles: boolean;
   /** Whether users keep their passwords. */
   readonly withLogins: boolean;
+  /** What is anonymised; `null`: nothing. */
+  readonly rules: Rules | null;
 }

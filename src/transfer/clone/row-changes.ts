@@ -19,6 +19,7 @@ export class RowChanges {
   readonly #changes: (readonly [at: number, change: ValueChange])[] = [];
   readonly #derivations: Derivation[] = [];
   readonly #conditions: ((row: StoredRow) => boolean)[] = [];
+  #noticed: (readonly [at: number, notice: () => void])[] = [];
 
   constructor(table: TableSchema) {
     this.#places = placesOf(table);
@@ -47,10 +48,25 @@ export class RowChanges {
     if (at !== undefined) this.#conditions.push((row) => row[at] !== null);
   }
 
+  /** Calls a function once if a field has a value in any record. */
+  notice(field: string, notice: () => void): void {
+    const at = this.#places.get(field);
+    if (at !== undefined) this.#noticed.push([at, notice]);
+  }
+
   /** Returns the changed records, without those that are not taken. */
   of(rows: readonly StoredRow[]): readonly StoredRow[] {
     const taken = this.#conditions.length === 0 ? rows : rows.filter((row) => this.#conditions.every((holds) => holds(row)));
+    if (this.#noticed.length > 0) this.#look(taken);
     return this.#changes.length === 0 ? taken : taken.map((row) => this.#changed(row));
+  }
+
+  #look(rows: readonly StoredRow[]): void {
+    this.#noticed = this.#noticed.filter(([at, notice]) => {
+      const isFound = rows.some((row) => row[at] !== null && row[at] !== '');
+      if (isFound) notice();
+      return !isFound;
+    });
   }
 
   #changed(row: StoredRow): StoredRow {

@@ -25,14 +25,16 @@ export class Shares {
   readonly #schema: Schema;
   readonly #lookups: ReadonlySet<string>;
   readonly #withUsers: boolean;
+  readonly #isAnonymous: boolean;
   readonly #withFiles: boolean;
 
   /** @param lookups names of lookup tables of the template */
-  constructor({ extent, withFiles, withLogins }: CloneOptions, schema: Schema, lookups: ReadonlySet<string>) {
+  constructor({ extent, withFiles, withLogins, rules }: CloneOptions, schema: Schema, lookups: ReadonlySet<string>) {
     this.#extent = extent;
     this.#schema = schema;
     this.#lookups = lookups;
     this.#withFiles = withFiles;
+    this.#isAnonymous = rules !== null;
     this.#withUsers = extent.kind !== 'schema' || withLogins;
   }
 
@@ -45,11 +47,18 @@ export class Shares {
   of({ className, fields }: TableSchema, records: number): Share {
     if (className === fileTable) return this.#withFiles ? 'all' : 'none';
     if (!mayBeTaken(className)) return 'none';
+    // Their texts are made of values of other records.
+    if (className === '_Notification' && this.#isAnonymous) return 'none';
     const { kind } = this.#extent;
     if (className === '_User') return this.#withUsers ? 'all' : 'none';
-    if (kind === 'all' || className === usageTable || definitions.has(className) || this.#lookups.has(className)) return 'all';
+    if (kind === 'all' || className === usageTable || this.isDefinition(className)) return 'all';
     if (kind === 'schema') return 'none';
     return records <= MAX_LIST_RECORDS && this.#isList(className, fields.values()) ? 'all' : 'recent';
+  }
+
+  /** Whether a table defines how the system works, or is a lookup table of the template. */
+  isDefinition(className: string): boolean {
+    return definitions.has(className) || this.#lookups.has(className);
   }
 
   /** Whether a table of the operator's own is a list of values: records point at it, and it has plain values only. */
