@@ -34,6 +34,9 @@ function nullIfTooLong(error: unknown): null {
   throw error;
 }
 
+/** Whether a statement names a table or column that does not exist. */
+const namesNothing = (error: unknown): boolean => error instanceof Error && /^no such (?:table|column)/.test(error.message);
+
 /** Returns the maximum bytes of a value of an aggregation: the values that its groups collect are in memory together. */
 function maxValueBytesOf({ stages }: Aggregation): number {
   const accumulators = stages.flatMap((stage) => (stage.kind === 'group' ? stage.accumulators : []));
@@ -83,7 +86,28 @@ export class SqliteReader implements Reader {
     this.#context = context;
   }
 
-  async get(selection: Selection, objectId: string): Promise<JsonText | null> {
+  get(selection: Selection, objectId: string): Promise<JsonText | null> {
+    return this.#planned(() => this.#get(selection, objectId));
+  }
+
+  find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
+    return this.#planned(() => this.#find(query, wantsRows, until));
+  }
+
+  /** Runs a read that was planned with the known schema, which a thread or another process may have changed since. @throws SchemaChanged */
+  async #planned<T>(read: () => Promise<T>): Promise<T> {
+    const removals = this.#schema.removals();
+    try {
+      return await read();
+    } catch (error) {
+      if (!namesNothing(error)) throw error;
+      this.#schema.notice();
+      if (this.#schema.removals() === removals) throw error;
+      throw new SchemaChanged();
+    }
+  }
+
+  async #get(selection: Selection, objectId: string): Promise<JsonText | null> {
     const { statement, plan, write } = this.#compiledGet(selection);
     const params = statement.params.with(statement.idsAt, objectId);
     const { className } = selection.table;
@@ -100,7 +124,7 @@ export class SqliteReader implements Reader {
     return this.#getOnThread({ ...plan, params }, selection);
   }
 
-  async find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
+  async #find(query: Query, wantsRows: boolean, until?: AbortSignal): Promise<FindResult> {
     const found = await this.#findHere(query, wantsRows).catch(nullIfTooLong);
     if (found) return found;
     const plans = {
