@@ -12,6 +12,7 @@ import { clone } from './workloads/clone.ts';
 import { consoleGrid } from './workloads/console.ts';
 import { crud } from './workloads/crud.ts';
 import { driver } from './workloads/driver.ts';
+import { evolution } from './workloads/evolution.ts';
 import { exportRecords } from './workloads/export.ts';
 import { files } from './workloads/files.ts';
 import { forms } from './workloads/forms.ts';
@@ -45,6 +46,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['export', exportRecords],
   ['backup', backup],
   ['clone', clone],
+  ['evolution', evolution],
   ['migrate', migrate],
   ['systems', systems],
   ['driver', driver],
