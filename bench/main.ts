@@ -18,6 +18,7 @@ import { files } from './workloads/files.ts';
 import { forms } from './workloads/forms.ts';
 import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
+import { many } from './workloads/many.ts';
 import { mcp } from './workloads/mcp.ts';
 import { migrate } from './workloads/migrate.ts';
 import { parse } from './workloads/parse.ts';
@@ -42,6 +43,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['search', search],
   ['console', consoleGrid],
   ['hostile', hostile],
+  ['many', many],
   ['import', importRecords],
   ['export', exportRecords],
   ['backup', backup],

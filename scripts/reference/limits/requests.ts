@@ -12,6 +12,7 @@ import * as server from '../../../src/http/server.ts';
 import * as credentials from '../../../src/kernel/credentials.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import * as stall from '../../../src/kernel/stall-allowance.ts';
+import * as outcomes from '../../../src/records/write/matching/outcomes.ts';
 import * as system from '../../../src/systems/system.ts';
 import { bytes, characters, count, duration, type LimitGroup } from './limit.ts';
 
@@ -20,6 +21,12 @@ const minPace = `${bytes(limits.minBytesPerSecond)} a second`;
 const batchLimits: LimitGroup = {
   heading: '### Batches',
   limits: [
+    {
+      of: 'refused records that a write of many lists',
+      value: count(outcomes.MAX_LISTED),
+      beyond: '`refusedCount` counts them',
+      see: 'records.md#write-many-records',
+    },
     { of: 'items of a batch', value: 'no limit', beyond: 'the body limits apply', see: 'batch.md#batch-limits' },
     {
       of: 'logins and password resets in a batch',
