@@ -46,7 +46,7 @@ export { commitPlan, eventOf } from './write/commit.ts';
 export { type Created, chosenId, createRecord, type NewRecord } from './write/create.ts';
 export { exclusively, holding, retryWhenConditionFailed } from './write/exclusive.ts';
 export { isServerSet } from './write/fields.ts';
-export { type MatchingAnswer, writeMatching, writtenName } from './write/matching/write-matching.ts';
+export { writeMatching, writtenName } from './write/matching/write-matching.ts';
 export {
   explained,
   type Precondition,

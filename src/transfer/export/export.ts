@@ -2,10 +2,10 @@ import { LoopShare } from '../../admission/loop-share.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import type { FindOptions } from '../../query/index.ts';
 import { findRecords, planRecords, type RecordContext, type Row } from '../../records/index.ts';
+import { SortedIds } from '../../storage/sorted-ids.ts';
 import { columnsOf, keysOf } from './columns.ts';
 import { csvForm, type Form, jsonForm, ndjsonForm } from './forms.ts';
 import type { ExportOptions } from './parameters.ts';
-import { SortedIds } from '../../storage/sorted-ids.ts';
 import { ByIds, ByPlace, type Source } from './sources.ts';
 
 /** Target number of characters of a page, which is read and written in one turn of the event loop. */

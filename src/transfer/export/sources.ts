@@ -3,8 +3,8 @@ import type { FindOptions } from '../../query/index.ts';
 import type { Filter } from '../../query/model/filter.ts';
 import { findRecords, type RecordContext, type Row } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
-import { rowsOf } from '../../storage/text-values.ts';
 import type { SortedIds } from '../../storage/sorted-ids.ts';
+import { rowsOf } from '../../storage/text-values.ts';
 
 /** Reads the records of an export in parts, whose size the caller chooses for each. */
 export interface Source {
