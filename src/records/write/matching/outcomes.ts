@@ -27,11 +27,12 @@ export class Outcomes {
     this.#written++;
   }
 
-  refuse(objectId: string, { code, message }: ServiceError): void {
+  /** Counts a record that was not written, and lists it with the members of the single write's error. */
+  refuse(objectId: string, { code, message, details }: ServiceError): void {
     this.#refused++;
     this.#length += objectId.length + message.length;
     if (this.#listed.length < MAX_LISTED && this.#length <= MAX_LISTED_LENGTH)
-      this.#listed.push(omitUndefined({ objectId, code, error: message || undefined }));
+      this.#listed.push(omitUndefined({ objectId, code, error: message || undefined, ...details }));
   }
 
   /** Returns the members of an answer. `refusedCount` is there if not all refused records are listed. */
