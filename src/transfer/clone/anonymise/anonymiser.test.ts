@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { digitsOf, phoneKey } from '../../../kernel/phone-key.ts';
@@ -36,6 +37,13 @@ test('the same value becomes the same value, and in another clone another one', 
         if (long && kind !== 'text') assert.notEqual(changed(kind, value), other.changeFor(kind, { type: 'String' })(value));
       }),
     );
+});
+
+test('hashes are HMAC-SHA-256, of texts of any length', () => {
+  const key = Buffer.alloc(32, 'key');
+  const own = new KeyedHash(key);
+  for (const text of ['', 'שלום', 'long '.repeat(1_000), 'short'])
+    assert.deepEqual(own.of('p', text), createHmac('sha256', key).update(`p\0${text}`).digest());
 });
 
 test('digits are permuted one to one, for every length and tweak', () => {

@@ -1,4 +1,4 @@
-import type { KeyedHash } from './keyed-hash.ts';
+import { type KeyedHash, Memo } from './keyed-hash.ts';
 
 /** As in FF1 (NIST SP 800-38G), whose construction this follows: an even number, after which the halves have their lengths again. */
 const ROUNDS = 10;
@@ -6,6 +6,8 @@ const ROUNDS = 10;
 const MAX_DIGITS = 15;
 /** Halves of up to this many digits have tables of their round function: a phone number then costs no hash. */
 const MAX_TABLE_DIGITS = 5;
+/** Tweaks whose hashes are kept. */
+const MAX_TWEAKS = 20_000;
 
 /**
  * Replaces digits by digits of the same number, one to one: different texts of one length and tweak stay different, so groups of equal values stay
@@ -15,6 +17,7 @@ export class DigitCipher {
   readonly #hash: KeyedHash;
   /** By length and round: results of the round function plus 1; 0 is unknown. */
   readonly #tables = new Map<number, Uint32Array>();
+  readonly #shifts = new Memo<number>(MAX_TWEAKS);
 
   constructor(hash: KeyedHash) {
     this.#hash = hash;
@@ -45,7 +48,8 @@ export class DigitCipher {
     const { length } = digits;
     if (length === 0) return '';
     const all = 10 ** length;
-    const shifted = (Number(digits) + (this.#hash.numberOf(`shift ${length}`, tweak) % all)) % all;
+    const shift = this.#shifts.get(`${length} ${tweak}`, () => this.#hash.numberOf(`shift ${length}`, tweak) % all);
+    const shifted = (Number(digits) + shift) % all;
     if (length === 1) return String(shifted);
     const left = Math.floor(length / 2);
     const right = length - left;

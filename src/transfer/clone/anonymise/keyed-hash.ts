@@ -1,20 +1,40 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
-/** Bytes of a hash. */
+const ALGORITHM = 'sha256';
 const HASH_BYTES = 32;
+const BLOCK_BYTES = 64;
+/** Bytes of a text that fit without a new buffer. */
+const USUAL_BYTES = 1_000;
 
-/** HMAC-SHA-256 under a random key that exists only in this object: equal texts have equal hashes, which nobody can compute again later. */
+/**
+ * HMAC-SHA-256 (RFC 2104) under a random key that exists only in this object: equal texts have equal hashes, which cannot be computed again later.
+ * Made of two one-shot hashes, since an `Hmac` object takes five times as long as they do.
+ */
 export class KeyedHash {
-  readonly #key: Buffer;
+  #inner = Buffer.alloc(BLOCK_BYTES + USUAL_BYTES);
+  readonly #outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES);
 
-  /** @param key for tests */
+  /** @param key 32 bytes; given by tests */
   constructor(key: Buffer = randomBytes(HASH_BYTES)) {
-    this.#key = key;
+    key.copy(this.#inner);
+    key.copy(this.#outer);
+    for (let at = 0; at < BLOCK_BYTES; at++) {
+      this.#inner[at] = (this.#inner[at] ?? 0) ^ 0x36;
+      this.#outer[at] = (this.#outer[at] ?? 0) ^ 0x5c;
+    }
   }
 
   /** Returns 32 bytes. @param purpose separates hashes of the same text that must not be related */
   of(purpose: string, text: string): Buffer {
-    return createHmac('sha256', this.#key).update(`${purpose}\0${text}`).digest();
+    const message = `${purpose}\0${text}`;
+    if (BLOCK_BYTES + 3 * message.length > this.#inner.length) {
+      const wider = Buffer.alloc(BLOCK_BYTES + 6 * message.length);
+      this.#inner.copy(wider, 0, 0, BLOCK_BYTES);
+      this.#inner = wider;
+    }
+    const length = this.#inner.write(message, BLOCK_BYTES);
+    hash(ALGORITHM, this.#inner.subarray(0, BLOCK_BYTES + length), 'buffer').copy(this.#outer, BLOCK_BYTES);
+    return hash(ALGORITHM, this.#outer, 'buffer');
   }
 
   /** Returns a whole number from 0 to 2^48 - 1. */

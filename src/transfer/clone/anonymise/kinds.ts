@@ -2,7 +2,7 @@ import { DAY_MS } from '../../../kernel/time.ts';
 import type { Field, FieldType } from '../../../schema/model.ts';
 import type { ValueChange } from '../row-changes.ts';
 import { DigitCipher } from './digit-cipher.ts';
-import { KeyedHash } from './keyed-hash.ts';
+import { KeyedHash, Memo } from './keyed-hash.ts';
 import { anonymousMarkup } from './markup.ts';
 import { anonymousDigits, anonymousNumber, anonymousPhone } from './numbers.ts';
 import { Words } from './words.ts';
@@ -28,6 +28,8 @@ export const oneToOne: ReadonlySet<Kind> = new Set(['name', 'phone', 'email', 'd
 
 const letters = /[\p{L}\p{M}]+/gu;
 
+/** Days whose moves are kept. */
+const MAX_DAYS_KEPT = 20_000;
 /** Maximum number of days by which a date is moved. */
 const MAX_DAYS = 180;
 /** Range of dates that clients can send (types.md#date). */
@@ -39,6 +41,7 @@ export class Anonymiser {
   readonly #hash: KeyedHash;
   readonly #cipher: DigitCipher;
   readonly #words: Words;
+  readonly #days = new Memo<number>(MAX_DAYS_KEPT);
 
   /** @param hash for tests; default: one with a random key, which is forgotten with this object */
   constructor(hash = new KeyedHash()) {
@@ -77,7 +80,7 @@ export class Anonymiser {
   /** Moves a date by whole days. All dates of one day (UTC) move together, so that times within a day keep their order and distance. */
   #date(value: number): number {
     const day = Math.floor(value / DAY_MS);
-    const chosen = this.#hash.numberOf('date', String(day)) % (2 * MAX_DAYS);
+    const chosen = this.#days.get(String(day), () => this.#hash.numberOf('date', String(day)) % (2 * MAX_DAYS));
     const days = chosen < MAX_DAYS ? chosen - MAX_DAYS : chosen - MAX_DAYS + 1;
     const moved = value + days * DAY_MS;
     return moved < MIN_DATE || moved > MAX_DATE ? value - days * DAY_MS : moved;
