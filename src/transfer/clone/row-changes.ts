@@ -2,9 +2,7 @@ import type { TableSchema } from '../../schema/model.ts';
 import { columnFields } from '../../storage/column-values.ts';
 import type { StoredRow } from '../../storage/raw-access.ts';
 import type { StoredValue } from '../../values/index.ts';
-
-/** Returns the new value of a field that has a value. */
-export type ValueChange = (value: string | number | boolean) => StoredValue;
+import type { ValueChange } from './anonymise/index.ts';
 
 /** A field that is set from another one of the changed record. */
 interface Derivation {

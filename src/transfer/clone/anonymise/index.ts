@@ -1,3 +1,3 @@
-export { Anonymiser } from './kinds.ts';
+export { Anonymiser, type ValueChange } from './kinds.ts';
 export { isAboutPersons } from './person-fields.ts';
 export { checkRules, parseRules, type Rules } from './rules.ts';

@@ -1,11 +1,14 @@
 import { DAY_MS } from '../../../kernel/time.ts';
 import type { Field, FieldType } from '../../../schema/model.ts';
-import type { ValueChange } from '../row-changes.ts';
+import type { StoredValue } from '../../../values/index.ts';
 import { DigitCipher } from './digit-cipher.ts';
 import { KeyedHash, Memo } from './keyed-hash.ts';
 import { anonymousMarkup } from './markup.ts';
 import { anonymousDigits, anonymousNumber, anonymousPhone } from './numbers.ts';
 import { Words } from './words.ts';
+
+/** Returns the new value of a field that has a value. */
+export type ValueChange = (value: string | number | boolean) => StoredValue;
 
 /** What a field's values are, and so how they are anonymised. Reference: clone.md#anonymised-clones. */
 export const kinds = ['name', 'phone', 'email', 'digits', 'text', 'date', 'remove'] as const;

@@ -93,10 +93,12 @@ function checkRule(table: TableSchema, name: string, kind: Kind): void {
     );
 }
 
-const isNeeded = (className: string, { name }: Field): boolean => className === '_User' && name === 'username';
+const isNeeded = (className: string, { name, required }: Field): boolean =>
+  required === true || (className === '_User' && name === 'username');
 
-const isUnique = ({ className }: TableSchema, name: string): boolean =>
-  className === '_User' && (name === 'username' || name === 'email');
+const isUnique = ({ className, uniqueIndexes }: TableSchema, name: string): boolean =>
+  (className === '_User' && (name === 'username' || name === 'email')) ||
+  [...uniqueIndexes.values()].some(({ fields }) => fields.includes(name));
 
 const perhaps = (nearest: string | undefined) => (nearest === undefined ? '' : ` (perhaps ${nearest})`);
 
