@@ -70,6 +70,8 @@ export async function makeSystem(
   await clearUnfinished(parts);
   if (!replace) refuseTaken(registry.read(), appId);
   await withPlace(engine, place, async () => {
+    // Another process may have made it while this one waited.
+    if ((await knownPlaces(registry)).has(place)) refuse(`the application id ${appId} is taken`);
     const identity = newIdentity(id, appId, registry.salt);
     try {
       const store = await engine.create(identity, place);

@@ -1,5 +1,7 @@
 /** A clone has the records of a system as of one moment, keys of its own, and waits. Reference: clone.md. */
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { on } from '../audit/rows.ts';
@@ -7,10 +9,11 @@ import { assertServed, fileObject, publicUrl, recordUrl, uploadFile } from '../s
 import { create, createEach, defineTable, find, pointer, type Row } from '../support/query.ts';
 import { type EngineName, engines, type Service, startService } from '../support/service.ts';
 import { afterCommand, soon } from '../support/soon.ts';
-import { callSystem, type System } from '../systems/cli.ts';
-import { done, folderForTest, refused, run } from './backups.ts';
+import { addSystem, callSystem, type System } from '../systems/cli.ts';
+import { begin, credentialsIn, done, folderForTest, refused, run } from './backups.ts';
 import { at, clone, dump, remove, rowsIn } from './clones.ts';
 import { LiveModel, table, targets } from './live-model.ts';
+import { isServed } from './other-system.ts';
 import { assertAlike, fill, readAll, type World } from './world.ts';
 
 const password = 'Correct horse 1';
@@ -145,12 +148,8 @@ for (const engine of engines)
       assert.equal((await find(there, 'Made')).length, 0);
       assert.equal(await done(service, ['system', 'resume', 'Held-2']), 'Resumed Held-2: 0 queued jobs start\n');
       assert.equal(await done(service, ['system', 'resume', 'Held']), 'Resumed Held: 1 queued job starts\n');
-      await soon(async () =>
-        assert.deepEqual(
-          (await find(there, 'Made')).map(({ Of }) => Of),
-          [id],
-        ),
-      );
+      const made = async () => (await find(there, 'Made')).map(({ Of }) => Of);
+      await soon(async () => assert.deepEqual(await made(), [id]), 20_000);
       await remove(service, copy, second);
     });
 
@@ -219,6 +218,31 @@ for (const engine of engines)
       await remove(service, second);
       assert.equal(await done(service, ['system', 'list']), listed);
       await done(service, ['check']);
+    });
+
+    test('a system whose store is missing is not cloned', { skip: engine !== 'sqlite' }, async () => {
+      const { service } = ground;
+      const lost = await addSystem(service, '--app-id', 'Lost');
+      await rm(join(service.dataDir, 'systems', lost.appId), { recursive: true });
+      await refused(service, ['system', 'clone', 'Lost', '--as', 'Found'], /Lost.* is missing/);
+      assert.ok(!(await done(service, ['system', 'list'])).includes('Found'));
+      await done(service, ['system', 'forget', 'Lost']);
+    });
+
+    test('of two clones of one name at a time one is made', async () => {
+      const { service } = ground;
+      const both = [begin(service, ['system', 'clone', service.appId, '--as', 'Once']).ended];
+      both.push(begin(service, ['system', 'clone', 'Second-app', '--as', 'Once']).ended);
+      const ended = await Promise.all(both);
+      assert.deepEqual(ended.map(({ code }) => code).toSorted(), [0, 1], JSON.stringify(ended));
+      assert.match(
+        ended.find(({ code }) => code === 1)?.stderr ?? '',
+        /Once is taken|another process is making a system in Once/,
+      );
+      const [made] = ended.filter(({ code }) => code === 0);
+      const system = credentialsIn(String(made?.stdout));
+      await isServed(service, system);
+      await remove(service, system);
     });
 
     test('--json: one object, with the keys', async () => {
