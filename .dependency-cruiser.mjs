@@ -23,7 +23,7 @@ const layers = [
   ['storage/sqlite', 'storage/postgres'],
   ['systems'],
   ['records'],
-  ['users', 'automation', 'audit', 'files', 'functions', 'mail', 'transfer'],
+  ['idempotency', 'users', 'automation', 'audit', 'files', 'functions', 'mail', 'transfer'],
   ['requests', 'crm'],
   ['http', 'mcp', 'oauth', 'console', 'cli'],
   ['index.ts'],

@@ -18,6 +18,7 @@ export {
   agentPermissions,
   anonymous,
   type BearerVerdict,
+  credentialNameOf,
   holdsKey,
   invalid,
   isAdministrator,

@@ -34,6 +34,12 @@ export function actorId(principal: Principal): string | null {
   return principal.kind === 'user' ? principal.userId : null;
 }
 
+/** Returns the name of the credential that a caller came with: the master key, an API key, or the sessions of a user. */
+export function credentialNameOf(principal: Principal): string {
+  if (principal.kind === 'apiKey') return `key ${principal.name}`;
+  return principal.kind === 'user' ? `user ${principal.userId}` : principal.kind;
+}
+
 /** Returns a text that is the same for callers to whom every record looks the same: keys, or a user with the same roles. */
 export function viewerOf(principal: Principal): string {
   if (holdsKey(principal)) return 'key';

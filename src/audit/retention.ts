@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { KEPT_MS, keyTable } from '../idempotency/index.ts';
 import { DAY_MS } from '../kernel/time.ts';
 import type { Filter } from '../query/model/filter.ts';
 import { readRows } from '../records/index.ts';
@@ -26,7 +27,8 @@ export interface RetentionDays {
 }
 
 /**
- * Deletes old data of one system in small batches: rows of the logs and of the timeline past their retention, and expired sessions.
+ * Deletes old data of one system in small batches: rows of the logs and of the timeline past their retention, keys of repeated requests after a day,
+ * and expired sessions.
  * @param shouldStop called before each commit
  * Reference: audit.md#retention.
  */
@@ -38,6 +40,7 @@ export async function deleteOld(store: Store, kept: RetentionDays, now: number, 
   ] as const;
   for (const [className, days] of logs)
     if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY_MS), shouldStop);
+  await deleteInBatches(store, keyTable, () => oldest(store, keyTable, now - KEPT_MS), shouldStop);
   await deleteExpired(store, '_Session', now, shouldStop);
 }
 

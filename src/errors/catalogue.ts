@@ -161,6 +161,16 @@ export const catalogue = {
 
   largeUploadUnauthorized: { code: 400, status: 400, text: () => 'Missing Authorization.' },
   largeUploadsOff: { code: 400, status: 400, text: () => 'App is not allowed to upload large files.' },
+  /** Reference: requests.md#repeated-requests. */
+  badIdempotencyKey: {
+    code: 107,
+    status: 400,
+    text: (header: string) => `Invalid ${header}: it should have 1 to 255 visible characters`,
+  },
+  requestUnderWay: { code: 409, status: 409, text: () => 'A request with this Idempotency-Key is under way.' },
+  keyReused: { code: 422, status: 422, text: () => 'The Idempotency-Key was used for another request.' },
+  /** Of `X-Platform-Request-Id`. */
+  duplicateRequest: { code: 159, status: 400, text: () => 'Duplicate request' },
   /** A conditional write whose condition does not hold. */
   changedMeanwhile: { code: 409, status: 409, text: () => 'The record has changed meanwhile.' },
   /** Of `expect` (records.md#write-many-records). The answer has the number. */

@@ -92,6 +92,10 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   recordExists: 'A record has the objectId of a create with `If-None-Match: *`. Update it, or choose another.',
   otherCount:
     'A write by `where` found another number of records than `expect` says, and did nothing. Look at them, and send the number that is right.',
+  badIdempotencyKey: 'The header is empty, too long, or has other characters than visible ones of ASCII. Nothing was done.',
+  requestUnderWay: 'The first request with the key has no answer yet. Repeat it later.',
+  keyReused: 'A request with the key had another method, path or body. Nothing was done: use a new key.',
+  duplicateRequest: 'A request with this `X-Platform-Request-Id` was made, or is under way. Nothing was done again.',
   changedMeanwhile: 'The record has changed since it was read. Read it again and repeat the change.',
   badUpload: 'The upload is a form instead of raw bytes, or its `base64` is malformed.',
 

@@ -3,7 +3,7 @@ import { fail, ServiceError } from '../errors/fail.ts';
 import { errorOfWrite } from '../errors/system-faults.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
-import { type Cause, functionReferer, type RecordContext, type WriteHooks } from '../records/index.ts';
+import { type Cause, functionReferer, type Progress, type RecordContext, type WriteHooks } from '../records/index.ts';
 import { CustomFunctions, type FunctionRecord, queueCall } from './custom/index.ts';
 import type { FunctionCall, FunctionSystem, FunctionTrigger } from './custom/model.ts';
 import { forms } from './forms/index.ts';
@@ -46,15 +46,23 @@ export class Functions {
    */
   async call(system: FunctionSystem, name: string, call: () => FunctionCall): Promise<string> {
     const form = forms.get(name);
-    if (form) return JSON.stringify(await this.#runForm(form, system, name, call().input));
+    if (form) {
+      const { input, once } = call();
+      const execute = async (extend: (context: RecordContext) => RecordContext) =>
+        JSON.stringify(await this.#runForm(form, extend(this.#contextOf(system, name)), input));
+      return once ? once.form(execute) : execute((context) => context);
+    }
     const found = (await this.#custom.find(name, system.appId)) ?? fail('userFunctionNotFound');
     const callInput = call();
-    const { input, isForm, request } = callInput;
+    const { input, isForm, request, once } = callInput;
     const user = await callInput.user();
     const attacher = await callInput.caller();
     const given = { input, isForm, request, user, attacher, record: null, trigger: null };
-    const result = await queueCall(system.store, request, () => this.#custom.run(system, found, given));
-    return `{"result":${JSON.stringify(result)}}`;
+    const execute = async (progress?: Progress) => {
+      const run = () => this.#custom.run(system, found, progress ? { ...given, progress } : given);
+      return `{"result":${JSON.stringify(await queueCall(system.store, request, run))}}`;
+    };
+    return once ? once.custom(execute) : execute();
   }
 
   /**
@@ -91,9 +99,9 @@ export class Functions {
   }
 
   /** @throws errors of the form; formTooLarge if PostgreSQL does not accept a value */
-  async #runForm(form: FormFunction, system: FunctionSystem, name: string, input: JsonObject): Promise<JsonValue> {
+  async #runForm(form: FormFunction, context: RecordContext, input: JsonObject): Promise<JsonValue> {
     try {
-      return await form(this.#contextOf(system, name), input);
+      return await form(context, input);
     } catch (error) {
       if (error instanceof ServiceError && error.key === 'valueTooLarge') fail('formTooLarge');
       throw errorOfWrite(error);

@@ -1,2 +1,2 @@
-export type { FunctionCall, FunctionTrigger, FunctionUser } from './custom/model.ts';
+export type { CallOnce, FunctionCall, FunctionTrigger, FunctionUser } from './custom/model.ts';
 export { Functions } from './functions.ts';

@@ -4,6 +4,7 @@ export {
   functionReferer,
   type Progress,
   type RecordContext,
+  type RecordSteps,
   type WriteHooks,
 } from './context/context.ts';
 export type { FileKeeper, HeldFile, NamedFile, ResolvedFiles } from './context/file-keeper.ts';

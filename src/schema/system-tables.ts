@@ -126,6 +126,11 @@ const tables: Readonly<Record<string, SystemTable>> = {
     hidden: true,
   },
   _ImportReject: { kept: ['job', 'part', 'rows'], guarding: [], hidden: true },
+  _IdempotencyKey: {
+    kept: ['fingerprint', 'state', 'owner', 'answer', 'sealed', 'record', 'at', 'fields', 'snapshot'],
+    guarding: [],
+    hidden: true,
+  },
   _OAuthItem: { kept: ['kind', 'payload', 'family', 'uid', 'consumedAt', 'expiresAt'], guarding: [], hidden: true },
 };
 

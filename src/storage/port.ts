@@ -64,6 +64,8 @@ type Step =
       readonly source?: InsertSource;
       /** A log row about the write, in one of the service's own tables and under a new id: it cannot fail, and its order does not matter. */
       readonly isNote?: true;
+      /** A row about the write whose objectId may be taken, which makes the write fail. Like a note it may be part of another step's statement. */
+      readonly isJoined?: true;
     }
   /** @throws objectNotFound if there is no such record, the guard hides it or the condition is not met; the errors of `uniqueFieldsOf` */
   | {

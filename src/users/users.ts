@@ -27,7 +27,7 @@ import { sessionRules } from './rules/session.ts';
 import { startsBlocked, userRules } from './rules/user.ts';
 import { type Session, sessionsOf } from './sessions/cache.ts';
 import { endSession, newSession, openSession, requireSession, requireUser } from './sessions/record.ts';
-import { hashToken } from './sessions/token.ts';
+import { hashToken, newToken } from './sessions/token.ts';
 
 /** The installation id that a client sent; `null` if it sent none. */
 export type InstallationId = string | null;
@@ -134,6 +134,11 @@ export class Users {
     return sessionsOf(store).sessionOf(token);
   }
 
+  /** Returns a token for a session that is about to be opened. */
+  newToken(): string {
+    return newToken();
+  }
+
   /** Ends the session of a token. Reference: users.md#log-out. @throws invalidSession (209) */
   async logOut(store: Store, token: unknown): Promise<void> {
     await sessionsOf(store).sessionOf(token);
@@ -144,20 +149,18 @@ export class Users {
   /**
    * Opens another session: of the caller, or with a key of the `user` that the body names. Reference: users.md#sessions.
    * @param token of the caller's session; the commit checks that it is still valid
+   * @param issued token of the new session
    * @throws captcha, permissionDenied (119); schemaMismatch (111); invalidFieldName (105); objectNotFound (101); invalidSession (209)
    */
-  async openSession(context: RecordContext, body: JsonObject, token: unknown): Promise<Opened> {
+  async openSession(context: RecordContext, body: JsonObject, token: unknown, issued = this.newToken()): Promise<Opened> {
     const { store, principal } = context;
     authorize(principal, 'create', tableOf(store.schema(), '_Session'));
     if (Object.hasOwn(body, 'ACL')) fail('invalidFieldName', 'ACL');
     const asking = principal.kind === 'user' ? await sessionsOf(store).sessionOf(token) : null;
     const userId = asking?.principal.userId ?? namedUser(body);
     // It does not replace the caller's session, whatever the installation.
-    const { token: sessionToken, session } = newSession({
-      createdWith: { action: 'create' },
-      installationId: null,
-      days: this.#sessionDays,
-    });
+    const about = { createdWith: { action: 'create' }, installationId: null, days: this.#sessionDays } as const;
+    const { token: sessionToken, session } = newSession(about, issued);
     const opening = { userId, actor: actorId(principal) ?? userId, at: Date.now() };
     const allowed = (schema: Schema) => [
       requireUser(schema, userId),

@@ -7,7 +7,7 @@ import * as longBodies from '../../../src/http/endpoint/long-bodies.ts';
 import * as compression from '../../../src/http/plugins/compression.ts';
 import * as longAnswers from '../../../src/http/plugins/long-answers.ts';
 import * as batch from '../../../src/http/routes/batch.ts';
-import * as records from '../../../src/http/routes/records.ts';
+import * as records from '../../../src/http/routes/record-writes.ts';
 import * as server from '../../../src/http/server.ts';
 import * as credentials from '../../../src/kernel/credentials.ts';
 import { limits } from '../../../src/kernel/limits.ts';

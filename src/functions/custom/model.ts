@@ -1,5 +1,6 @@
 import type { Principal } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import type { Progress, RecordContext } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 
 /** The system that a function is called in. */
@@ -49,4 +50,14 @@ export interface FunctionCall {
   user(): Promise<FunctionUser | null>;
   /** Returns the caller, under the same conditions as `user`. The caller's rights apply to files that the input names. */
   caller(): Promise<Principal>;
+  /** Set if the call has a key (requests.md#repeated-requests): the function is executed once for it. */
+  readonly once?: CallOnce;
+}
+
+/** Executes a call once for its key; a repetition gets the first answer. */
+export interface CallOnce {
+  /** Of a form, which has one commit. @param execute passes the context of that commit through `extend` */
+  form(execute: (extend: (context: RecordContext) => RecordContext) => Promise<string>): Promise<string>;
+  /** Of a custom function. @param execute records its writes in `progress` */
+  custom(execute: (progress: Progress) => Promise<string>): Promise<string>;
 }

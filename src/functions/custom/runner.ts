@@ -2,7 +2,7 @@ import { master, type Principal } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import type { Logger } from '../../observe/index.ts';
-import { type Cause, functionReferer, type RecordContext, type WriteHooks } from '../../records/index.ts';
+import { type Cause, functionReferer, type Progress, type RecordContext, type WriteHooks } from '../../records/index.ts';
 import type { FunctionContext } from './definition.ts';
 import { failureOf, passingFaultIn, ServiceFault } from './failure.ts';
 import type { LoadedFunction } from './loader.ts';
@@ -27,6 +27,8 @@ export interface RunInput {
   readonly attacher: Principal;
   /** Recorded as the cause of its writes; omitted if a request calls. */
   readonly cause?: Cause;
+  /** Set after each of its commits. */
+  readonly progress?: Progress;
 }
 
 export interface RunnerParts {
@@ -62,6 +64,7 @@ export async function runFunction(
     hooks,
     referer: functionReferer(loaded.name),
     ...(given.cause && { cause: given.cause }),
+    ...(given.progress && { progress: given.progress }),
   };
   const files = new OwnFiles();
   if (given.record) files.give(given.record as JsonObject);

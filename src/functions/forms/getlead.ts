@@ -1,13 +1,14 @@
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';
-import { createRecord, readFirst, versionedCache } from '../../records/index.ts';
+import { createAtomically, readFirst, versionedCache } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
+import { newIdFor } from '../../schema/system-tables.ts';
 import type { Store } from '../../storage/port.ts';
 import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/coercion.ts';
 import { accountByPhone, type ContactKeys, hasEmail, withContactLock } from './duplicates.ts';
 import { requireFlag, requireRights } from './flag.ts';
-import { type FormFunction, isPresent, isValidEmail, isValidPhone, openTable, setBoolean, textOf } from './input.ts';
+import { answering, type FormFunction, isPresent, isValidEmail, isValidPhone, openTable, setBoolean, textOf } from './input.ts';
 
 /**
  * Returns the objectId of the status of new or duplicate leads: the first created row of `LeadStatuses` with the `SystemKey`; `null` if there is
@@ -41,11 +42,14 @@ export const getlead: FormFunction = async (context, input) => {
   setBoolean(accounts, fields, 'IsAccount', false);
   setBoolean(accounts, fields, 'fromWeb2lead', true);
   const by = { phone: textOf(phone), email: isPresent(email) ? textOf(email) : null };
-  const { objectId } = await withContactLock(context, by, async (forNew) => {
+  const objectId = newIdFor('Accounts');
+  const answer = { result: { success: true, leadId: objectId } };
+  await withContactLock(context, by, async (forNew) => {
     const isTaken = await isDuplicate(store, by);
-    return createRecord(isTaken ? context : forNew, 'Accounts', await withStatus(store, accounts, fields, isTaken));
+    const body = await withStatus(store, accounts, fields, isTaken);
+    return createAtomically(answering(isTaken ? context : forNew, answer), [{ className: 'Accounts', body, objectId }]);
   });
-  return { result: { success: true, leadId: objectId } };
+  return answer;
 };
 
 /** Whether an account has the phone number or the e-mail address. */

@@ -7,6 +7,10 @@ import type { TableSchema } from '../../schema/model.ts';
 import { isHidden, isSystemTable } from '../../schema/system-tables.ts';
 import type { Store } from '../../storage/port.ts';
 
+/** Returns the context of a form's commit, which keeps the answer if the request has a key. */
+export const answering = (context: RecordContext, answer: JsonValue): RecordContext =>
+  context.keepingAnswer?.(context, answer) ?? context;
+
 /** Whether an input was sent; null and blank texts count as missing (functions.md#form-values). */
 export function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '');

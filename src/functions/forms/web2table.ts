@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { phoneKey } from '../../kernel/phone-key.ts';
-import { configFlag, createAtomically, createRecord, type RecordContext } from '../../records/index.ts';
+import { configFlag, createAtomically, type RecordContext } from '../../records/index.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
 import type { Store } from '../../storage/port.ts';
@@ -9,7 +9,7 @@ import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/coercion.ts';
 import { accountByPhone, withContactLock } from './duplicates.ts';
 import { type FormFlag, mayCreate, requireFlag, requireRights } from './flag.ts';
-import { type FormFunction, isPresent, openTable, setBoolean, textOf } from './input.ts';
+import { answering, type FormFunction, isPresent, openTable, setBoolean, textOf } from './input.ts';
 
 /**
  * Makes a form that creates a record and links it to a contact, which it finds by phone number or creates.
@@ -32,8 +32,7 @@ export function tableForm(flag: FormFlag, table?: string): FormFunction {
       { table: accounts, fields: contact },
       { table: target, fields: row },
     ]);
-    const { accountId, Id } = await createLinked(context, { accounts, contact, target, row, phone: textOf(phone) ?? '' });
-    return { success: true, accountId, Id };
+    return createLinked(context, { accounts, contact, target, row, phone: textOf(phone) ?? '' });
   };
 }
 
@@ -53,9 +52,11 @@ interface LinkedRow {
   readonly phone: string;
 }
 
-interface LinkedIds {
-  readonly accountId: string;
-  readonly Id: string;
+/** The answer of a form. */
+interface LinkedIds extends JsonObject {
+  success: true;
+  accountId: string;
+  Id: string;
 }
 
 /** Creates the row, and its contact if no account has the phone number. */
@@ -71,18 +72,21 @@ async function createLinked(context: RecordContext, form: LinkedRow): Promise<Li
     async (forNew) => (await accountByPhone(store, phone)) ?? createBoth(forNew, form),
   );
   if (typeof found !== 'string') return found;
-  const { objectId } = await createRecord(context, form.target.className, withAccount(form, found));
-  return { accountId: found, Id: objectId };
+  const { className } = form.target;
+  const answer: LinkedIds = { success: true, accountId: found, Id: newIdFor(className) };
+  await createAtomically(answering(context, answer), [{ className, body: withAccount(form, found), objectId: answer.Id }]);
+  return answer;
 }
 
 async function createBoth(context: RecordContext, form: LinkedRow): Promise<LinkedIds> {
   const { accounts, contact, target } = form;
   const accountId = newIdFor(accounts.className);
-  const [, row] = await createAtomically(context, [
+  const answer: LinkedIds = { success: true, accountId, Id: newIdFor(target.className) };
+  await createAtomically(answering(context, answer), [
     { className: accounts.className, body: await newContact(context.store, accounts, contact), objectId: accountId },
-    { className: target.className, body: withAccount(form, accountId) },
+    { className: target.className, body: withAccount(form, accountId), objectId: answer.Id },
   ]);
-  return { accountId, Id: (row as { readonly objectId: string }).objectId };
+  return answer;
 }
 
 /** Links the row by `AccountId`, if its table has that field (functions.md#web2table). */

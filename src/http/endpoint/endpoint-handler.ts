@@ -11,6 +11,7 @@ import { sendError, sendReply } from './answer.ts';
 import type { ApiReply, Client, Endpoint } from './endpoint.ts';
 import { noPreconditions, type SentPreconditions } from './entity-tag.ts';
 import { FramedPieces } from './framed-pieces.ts';
+import { answerOnce } from './keyed.ts';
 import { logAndReject } from './log-rejected.ts';
 import { LongBodies, MIN_LONG_BODY_LENGTH } from './long-bodies.ts';
 import { type Envelope, envelopeOf, parseEnvelope } from './parse-request.ts';
@@ -138,7 +139,7 @@ class EndpointSteps implements CallerSteps<ApiReply> {
 
   run({ system, principal, context }: CallerScope): Promise<ApiReply> {
     const { endpoint, envelope, request, reply } = this.#exchange;
-    return endpoint.handle({
+    const asked = {
       system,
       principal,
       context,
@@ -147,7 +148,10 @@ class EndpointSteps implements CallerSteps<ApiReply> {
       query: queryOf(endpoint, envelope, request),
       preconditions: preconditionsOf(request),
       body: envelope.body,
-    });
+    };
+    if (!endpoint.keyed) return endpoint.handle(asked);
+    const { headers, url } = request;
+    return answerOnce(endpoint, asked, { headers, url, credentials: envelope.credentials });
   }
 
   send(answer: ApiReply): Promise<void> {

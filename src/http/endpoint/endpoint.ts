@@ -1,5 +1,6 @@
 import type { Principal } from '../../access/index.ts';
 import type { Reservation } from '../../admission/reservation.ts';
+import type { RequestKey } from '../../idempotency/index.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import type { NamedParameters } from '../../query/index.ts';
 import type { RecordContext, RecordWrite, TransactionResult } from '../../records/index.ts';
@@ -38,6 +39,8 @@ export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: NamedParameters;
   readonly preconditions: SentPreconditions;
+  /** The key of a batch that is executed once. */
+  readonly repeat?: RequestKey;
   /** The JSON body without credentials; `undefined` if none was sent. */
   readonly body: JsonValue | undefined;
 }
@@ -53,11 +56,17 @@ export interface ApiReply {
 /** A write as an item of a transaction (batch.md#transactions). */
 export interface TransactionItem {
   readonly write: RecordWrite;
-  /** Returns the JSON text of the answer. */
-  answer(result: TransactionResult): string;
-  /** Whether the answer must not be cached at all. */
-  readonly isSecret?: boolean;
+  /** A part of the answer that must not be stored, such as a session token. */
+  readonly secret?: string | undefined;
+  /** Returns the answer. @param secret that of the first request, if this one repeats it */
+  reply(result: TransactionResult, secret?: string): ApiReply & { readonly json: string };
 }
+
+/**
+ * How requests with an Idempotency-Key are executed: a function returns the answer, also of a repetition; `stepwise`: a repetition gets the answer that
+ * was kept, and one of an interrupted request is in doubt. Reference: requests.md#repeated-requests.
+ */
+export type Keyed = 'stepwise' | ((request: ApiRequest, key: RequestKey) => Promise<ApiReply>);
 
 /** One operation of the data endpoints: a literal with its path and its handler. */
 export interface Endpoint {
@@ -73,5 +82,7 @@ export interface Endpoint {
   /** May throw any ServiceError. */
   readonly handle: (request: ApiRequest) => Promise<ApiReply>;
   /** Returns the write that the endpoint makes; left out if it cannot be part of a transaction. May throw any ServiceError. */
+  /** Left out: keys are ignored. */
+  readonly keyed?: Keyed;
   readonly inTransaction?: (request: ApiRequest) => TransactionItem;
 }

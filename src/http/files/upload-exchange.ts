@@ -8,7 +8,7 @@ import type { System } from '../../systems/index.ts';
 import { refuseEarly, sendReply } from '../endpoint/answer.ts';
 import type { Envelope } from '../endpoint/parse-request.ts';
 import type { HttpServices } from '../endpoint/services.ts';
-import { MAX_LOCATION_LENGTH } from '../routes/records.ts';
+import { MAX_LOCATION_LENGTH } from '../routes/record-writes.ts';
 import { hasLeft } from './body.ts';
 
 /** Content of an upload. */

@@ -2,12 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous, holdsKey, master } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { FunctionCall, FunctionUser } from '../../functions/index.ts';
+import { sentKey } from '../../idempotency/index.ts';
 import { CallerRequest, executeRequest } from '../../requests/index.ts';
 import type { Credentials, System } from '../../systems/index.ts';
 import { wasSent } from '../../systems/system.ts';
 import { refuseEarly, sendError, sendReply } from '../endpoint/answer.ts';
 import { headerCredentials } from '../endpoint/parse-request.ts';
 import type { HttpServices } from '../endpoint/services.ts';
+import { callOnce } from './call-once.ts';
 import { type CallInput, callersHeaders, readInput } from './input.ts';
 
 /**
@@ -39,8 +41,23 @@ export async function answerCall(
       const { appId, name } = request.params as { appId: string; name: string };
       if (appId === '' || name === '') fail('notFound');
       const system = await callerRequest.acquire(appId);
-      const json = await services.functions.call(system, name, () => callOf(services, request, callerRequest, system, read()));
-      sendReply(services, reply, { status: 200, json, headers: { 'cache-control': 'no-store' } });
+      const sent = request.method === 'POST' ? sentKey(request.headers) : undefined;
+      let answered = { status: 200, isReplay: false };
+      const call = (): FunctionCall => {
+        const input = read();
+        const plain = callOf(services, request, callerRequest, system, input);
+        if (!sent) return plain;
+        const principal = callerRequest.principal ?? anonymous;
+        const onAnswer = (answer: typeof answered) => {
+          answered = answer;
+        };
+        const { store } = system;
+        return { ...plain, once: callOnce({ store, sent, principal, credentials, input: input.fields, request, onAnswer }) };
+      };
+      const json = await services.functions.call(system, name, call);
+      const { status, isReplay } = answered;
+      const headers = { 'cache-control': 'no-store', ...(isReplay && { 'idempotency-replayed': 'true' }) };
+      sendReply(services, reply, { status, json, headers });
     },
     refuse(error) {
       if (unread === undefined) sendError(services, reply, error);

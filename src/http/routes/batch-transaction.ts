@@ -1,7 +1,9 @@
 import { errorOfItem, fail, isRefusal, serviceError } from '../../errors/fail.ts';
+import { keeping, keptResult, once, type RequestKey, readKey, rowId } from '../../idempotency/index.ts';
 import { prefix } from '../../kernel/prefix.ts';
-import { writeTransaction } from '../../records/index.ts';
+import { type TransactionResult, writeTransaction } from '../../records/index.ts';
 import type { ApiReply, ApiRequest, TransactionItem } from '../endpoint/endpoint.ts';
+import { markedReply, unsealed } from '../endpoint/keyed.ts';
 import { stripConsumed } from '../endpoint/parse-request.ts';
 import { isWithoutBody, noQuery, type RoutedItem } from './batch-items.ts';
 
@@ -18,17 +20,44 @@ export async function answerTransaction(request: ApiRequest, items: readonly Rou
     if (!endpoint.inTransaction && endpoint.method !== 'GET')
       fail('badTransaction', `${endpoint.method} ${prefix}${endpoint.path} cannot be part of it`);
   const writes = items.map((item, index) => withIndex(index, () => writeOf(request, item)));
+  const { context, repeat } = request;
   try {
-    const results = await writeTransaction(
-      request.context,
-      writes.map(({ write }) => write),
+    if (!repeat) return replyOf(writes, await writeTransaction(context, writesOf(writes)));
+    const secrets = writes.map(({ secret }) => secret);
+    const done = await once(
+      context.store,
+      repeat,
+      async () => replyOf(writes, await writeTransaction(keeping(context, repeat, secrets), writesOf(writes))),
+      () => keptReplyOf(request, repeat, writes),
     );
-    const answers = results.map((result, at) => `{"success":${(writes[at] as TransactionItem).answer(result)}}`);
-    const isSecret = writes.some((one) => one.isSecret);
-    return { status: 200, json: `[${answers.join(',')}]`, ...(isSecret && { headers: { 'cache-control': 'no-store' } }) };
+    return markedReply(done);
   } catch (error) {
     throw indexed(error);
   }
+}
+
+const writesOf = (items: readonly TransactionItem[]) => items.map(({ write }) => write);
+
+function replyOf(
+  items: readonly TransactionItem[],
+  results: readonly TransactionResult[],
+  secrets: readonly (string | undefined)[] = [],
+): ApiReply {
+  const replies = items.map((item, at) => item.reply(results[at] as TransactionResult, secrets[at]));
+  const isSecret = replies.some(({ headers }) => headers?.['cache-control'] === 'no-store');
+  const json = `[${replies.map((one) => `{"success":${one.json}}`).join(',')}]`;
+  return { status: 200, json, ...(isSecret && { headers: { 'cache-control': 'no-store' } }) };
+}
+
+/** Returns the answer of a transaction by the rows that its commit has kept. */
+async function keptReplyOf({ context }: ApiRequest, key: RequestKey, items: readonly TransactionItem[]): Promise<ApiReply> {
+  const rows = await Promise.all(items.map((_, at) => readKey(context.store, rowId(key, at))));
+  const secrets = rows.map((row) => (row?.sealed === undefined ? undefined : unsealed(key, row.sealed)));
+  const results = rows.map((row, at) => {
+    const { className } = (items[at] as TransactionItem).write;
+    return row ? keptResult(context, className, row) : fail('resultTooLarge');
+  });
+  return replyOf(items, await Promise.all(results), secrets);
 }
 
 /** @throws batchItemBody for an item without a body; what the endpoint throws */

@@ -1,13 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fail, isInDoubt, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
+import { keyOfPart } from '../../idempotency/index.ts';
 import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { errorToReport, type Progress } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
-import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import { stripConsumed } from '../endpoint/parse-request.ts';
 import { batchRouter, isWithoutBody, noQuery, type RoutedItem, routeItems } from './batch-items.ts';
+import { answerBatchOnce, type ExecutedBatch } from './batch-once.ts';
 import { answerTransaction } from './batch-transaction.ts';
 
 /**
@@ -41,48 +43,58 @@ const answersTooLarge = `{"error":${renderError(serviceError('resultTooLarge')).
  */
 export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (error: unknown) => void): Endpoint {
   const route = batchRouter(endpoints);
-  return {
-    method: 'POST',
-    path: '/batch',
-    async handle(request) {
-      const requests = isJsonObject(request.body) ? own(request.body, 'requests') : notAnObject(request.body);
-      if (!Array.isArray(requests)) return fail('batchNoArray');
-      const isTransaction = transactionOf(request.body);
-      const items = await routeItems(requests, route);
-      if (isTransaction) return answerTransaction(request, items);
-      checkOpenItems(items);
-      const answers: ItemAnswer[] = [];
-      let answered = 0;
-      const openUntil = performance.now() + MAX_OPEN_MS;
-      for (let at = 0, end = 0; at < items.length; at = end) {
-        if (at > 0) await nextTurn();
-        if (answered > MAX_ANSWERS_LENGTH) {
-          for (; at < items.length; at++) answers.push({ text: answersTooLarge });
-          break;
-        }
-        end = endOfChunk(items, at);
-        let lastOpen: Promise<unknown> = Promise.resolve();
-        const chunk = items.slice(at, end).map((item) => {
-          if (!item.endpoint.open) return answer(request, item, reportFault);
-          // These need only the application id, and comparing a password is slow: one at a time.
-          const answered = lastOpen.then(() =>
-            performance.now() > openUntil ? { text: timedOut } : answer(request, item, reportFault),
-          );
-          lastOpen = answered;
-          return answered;
-        });
-        for (const one of await Promise.all(chunk)) {
-          answers.push(one);
-          answered += one.text.length;
-        }
-        // The remaining items would meet the same fault.
-        if (isNothingDone(answers)) fail('unavailable');
-      }
-      const json = `[${answers.map(({ text }) => text).join(',')}]`;
-      const isSecret = answers.some(({ mayBeStored = true }) => !mayBeStored);
-      return { status: 200, json, ...(isSecret && { headers: { 'cache-control': 'no-store' } }) };
-    },
+  const execute = (request: ApiRequest, items: readonly RoutedItem[]) => executeItems(request, items, reportFault);
+  const handle = async (request: ApiRequest): Promise<ApiReply> => {
+    const requests = isJsonObject(request.body) ? own(request.body, 'requests') : notAnObject(request.body);
+    if (!Array.isArray(requests)) return fail('batchNoArray');
+    const isTransaction = transactionOf(request.body);
+    const items = await routeItems(requests, route);
+    if (isTransaction) return answerTransaction(request, items);
+    checkOpenItems(items);
+    if (request.repeat) return answerBatchOnce(request, request.repeat, () => execute(request, items));
+    return (await execute(request, items)).reply;
   };
+  return { method: 'POST', path: '/batch', handle, keyed: (request, key) => handle({ ...request, repeat: key }) };
+}
+
+/** @throws unavailable if a passing fault prevented every item */
+async function executeItems(
+  request: ApiRequest,
+  items: readonly RoutedItem[],
+  reportFault: (error: unknown) => void,
+): Promise<ExecutedBatch> {
+  const answers: ItemAnswer[] = [];
+  let answered = 0;
+  const openUntil = performance.now() + MAX_OPEN_MS;
+  for (let at = 0, end = 0; at < items.length; at = end) {
+    if (at > 0) await nextTurn();
+    if (answered > MAX_ANSWERS_LENGTH) {
+      for (; at < items.length; at++) answers.push({ text: answersTooLarge });
+      break;
+    }
+    end = endOfChunk(items, at);
+    let lastOpen: Promise<unknown> = Promise.resolve();
+    const first = at;
+    const chunk = items.slice(at, end).map((item, n) => {
+      if (!item.endpoint.open) return answer(request, item, first + n, reportFault);
+      // These need only the application id, and comparing a password is slow: one at a time.
+      const answered = lastOpen.then(() =>
+        performance.now() > openUntil ? { text: timedOut } : answer(request, item, first + n, reportFault),
+      );
+      lastOpen = answered;
+      return answered;
+    });
+    for (const one of await Promise.all(chunk)) {
+      answers.push(one);
+      answered += one.text.length;
+    }
+    // The remaining items would meet the same fault.
+    if (isNothingDone(answers)) fail('unavailable');
+  }
+  const json = `[${answers.map(({ text }) => text).join(',')}]`;
+  const isSecret = answers.some(({ mayBeStored = true }) => !mayBeStored);
+  const isFinal = !answers.some(({ outcome }) => outcome === 'inDoubt' || outcome === 'unavailable');
+  return { reply: { status: 200, json, ...(isSecret && { headers: { 'cache-control': 'no-store' } }) }, isFinal };
 }
 
 /** Whether a batch is a transaction. @throws badTransaction (107) */
@@ -150,21 +162,25 @@ function notAnObject(body: JsonValue | undefined): undefined {
   if (body !== undefined) fail('invalidJson', 'the body should be an object');
 }
 
-/** Executes one item and returns its outcome. Starts the work synchronously, so that the writes of all items share a commit. */
-async function answer(request: ApiRequest, item: RoutedItem, reportFault: (error: unknown) => void): Promise<ItemAnswer> {
+/**
+ * Executes one item and returns its outcome. Starts the work synchronously, so that the writes of all items share a commit.
+ * @param at its position: the key of the batch has one for each item
+ */
+async function answer(
+  request: ApiRequest,
+  item: RoutedItem,
+  at: number,
+  reportFault: (error: unknown) => void,
+): Promise<ItemAnswer> {
   if (isWithoutBody(item)) return { text: bodyMissing };
   const { endpoint, params, body, preconditions } = item;
   const progress: Progress = { hasWritten: false };
   const context = { ...request.context, progress };
   try {
-    const { json, headers } = await endpoint.handle({
-      ...request,
-      context,
-      params,
-      query: noQuery,
-      preconditions,
-      body: stripConsumed(body ?? undefined),
-    });
+    const asked = { ...request, context, params, query: noQuery, preconditions, body: stripConsumed(body ?? undefined) };
+    const { keyed, handle } = endpoint;
+    const { json, headers } =
+      request.repeat && typeof keyed === 'function' ? await keyed(asked, keyOfPart(request.repeat, at)) : await handle(asked);
     return {
       text: `{"success":${await wholeText(json)}}`,
       outcome: 'done',

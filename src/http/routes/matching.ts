@@ -21,6 +21,7 @@ function matchingOf(path: string, classOf: (params: ApiRequest['params']) => str
   return (['PUT', 'DELETE'] as const).map((method) => ({
     method,
     path,
+    keyed: 'stepwise',
     async handle({ context, params, query, body, preconditions, client }) {
       // A version is that of one record.
       if (preconditions.ifMatch !== undefined || preconditions.ifNoneMatch !== undefined) fail('preconditionFailed');

@@ -1,6 +1,5 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject } from '../../kernel/json.ts';
-import { prefix } from '../../kernel/prefix.ts';
 import { AggregateParameters } from '../../query/aggregate/index.ts';
 import { FindParameters, type ReadOptions, ReadParameters } from '../../query/index.ts';
 import {
@@ -13,15 +12,13 @@ import {
   findRecords,
   readViewed,
   shortHash,
-  updatedText,
   updateRecord,
   type ViewedRecord,
-  wholeView,
 } from '../../records/index.ts';
 import type { JsonText } from '../../storage/port.ts';
 import type { Users } from '../../users/index.ts';
 import { resultsReply } from '../endpoint/answer.ts';
-import type { ApiReply, ApiRequest, Endpoint, TransactionItem } from '../endpoint/endpoint.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import {
   createCondition,
   entityTag,
@@ -32,14 +29,9 @@ import {
   withBeginning,
 } from '../endpoint/entity-tag.ts';
 import { fieldsOf } from '../endpoint/parse-request.ts';
+import { createdReply, creationOf, idOf, openOnce, removalOf, updatedReply, updateOf, writeOnce } from './record-writes.ts';
 
 type Params = ApiRequest['params'];
-
-/**
- * Maximum length of the `Location` header. An objectId may be of any length (records.md#create), but clients refuse answers with long headers, after
- * the write was made.
- */
-export const MAX_LOCATION_LENGTH = 2_000;
 
 /** Creates a record and returns the content of the answer. */
 type Create = (request: ApiRequest, className: string) => Promise<Created>;
@@ -58,18 +50,14 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
       path: base,
       async handle(request) {
         const className = classOf(request.params);
-        const created = await createIfNew(request, className, create);
-        const table = base.replace(':className', encodeURIComponent(className));
-        const location = `${prefix}${table}/${encodeURIComponent(created.objectId.toWellFormed())}`;
-        const headers = {
-          ...(location.length <= MAX_LOCATION_LENGTH && { location }),
-          etag: tagOf(request, className, created.createdAt),
-          // Signing up and opening a session answer with a token (requests.md#caching).
-          ...('sessionToken' in created && { 'cache-control': 'no-store' }),
-        };
-        return { status: 201, json: JSON.stringify(created), headers };
+        return createdReply(request, base, className, await createIfNew(request, className, create));
       },
-      inTransaction: (request) => creationOf(users, classOf(request.params), request),
+      inTransaction: (request) => creationOf(users, base, classOf(request.params), request),
+      keyed(request, key) {
+        const className = classOf(request.params);
+        if (className === '_Session') return openOnce(users, base, request, key);
+        return writeOnce(request, key, creationOf(users, base, className, request));
+      },
     },
     {
       method: 'GET',
@@ -87,19 +75,10 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
         const className = classOf(params);
         const precondition = preconditionOf(preconditions);
         const updated = await updateRecord(context, className, idOf(params), fieldsOf(body), { precondition });
-        const etag = tagOf(request, className, updated.updatedAt);
-        return { status: 200, json: updatedText(updated), headers: { etag } };
+        return updatedReply(request, className, updated);
       },
-      inTransaction: ({ params, body, preconditions }) => ({
-        write: {
-          kind: 'update',
-          className: classOf(params),
-          objectId: idOf(params),
-          body: fieldsOf(body),
-          precondition: preconditionOf(preconditions),
-        },
-        answer: ({ objectId, at, returned }) => updatedText({ objectId, updatedAt: at, returned }),
-      }),
+      inTransaction: (request) => updateOf(classOf(request.params), request),
+      keyed: (request, key) => writeOnce(request, key, updateOf(classOf(request.params), request)),
     },
     {
       method: 'DELETE',
@@ -108,16 +87,8 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
         await deleteRecord(context, classOf(params), idOf(params), fieldsOf(body), preconditionOf(preconditions));
         return ok('{}');
       },
-      inTransaction: ({ params, body, preconditions }) => ({
-        write: {
-          kind: 'delete',
-          className: classOf(params),
-          objectId: idOf(params),
-          body: fieldsOf(body),
-          precondition: preconditionOf(preconditions),
-        },
-        answer: () => '{}',
-      }),
+      inTransaction: (request) => removalOf(classOf(request.params), request),
+      keyed: (request, key) => writeOnce(request, key, removalOf(classOf(request.params), request)),
     },
     {
       method: 'GET',
@@ -131,10 +102,6 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
 /** Returns which parts of a record to read; `undefined` for all. */
 export const readOptions = (query: ApiRequest['query']): ReadOptions | undefined =>
   query.size > 0 ? new ReadParameters(query) : undefined;
-
-/** Returns the ETag of a record that was written. @param at its `updatedAt`, in ISO 8601 */
-const tagOf = ({ context }: ApiRequest, className: string, at: string): string =>
-  entityTag({ updatedAt: Date.parse(at), view: wholeView(context, className) });
 
 /**
  * Answers with a record and its ETag, or 304 if the client has it. If the service may have changed the text without a new version, the ETag has a hash
@@ -169,8 +136,6 @@ async function createIfNew(request: ApiRequest, className: string, create: Creat
 
 const ok = (json: JsonText): ApiReply => ({ status: 200, json });
 
-const idOf = ({ objectId = '' }: Params): string => objectId;
-
 /** Users sign up and sessions are created by rules of their own, whatever path names their table. */
 function createOf(users: Users): Create {
   return ({ context, client, body }, className) => {
@@ -178,22 +143,6 @@ function createOf(users: Users): Create {
     if (className === '_User') return users.signUp(context, fields, client.installationId);
     if (className === '_Session') return users.openSession(context, fields, client.sessionToken);
     return createRecord(context, className, fields);
-  };
-}
-
-/** Returns a create as an item of a transaction. @throws badTransaction (107) for a new session; preconditionFailed (412) */
-function creationOf(users: Users, className: string, { body, client, preconditions }: ApiRequest): TransactionItem {
-  if (className === '_Session') return fail('badTransaction', 'a session is opened by itself');
-  const condition = createCondition(preconditions);
-  if (condition === 'malformed') return fail('preconditionFailed');
-  const precondition = condition === 'new' ? ({ ifNoneMatch: 'any' } as const) : undefined;
-  const fields = fieldsOf(body);
-  const { record, opened } =
-    className === '_User' ? users.newUser(fields, client.installationId) : { record: { className, body: fields }, opened: null };
-  return {
-    write: { kind: 'create', ...record, precondition },
-    answer: ({ objectId, at }) => JSON.stringify({ objectId, createdAt: at, ...opened }),
-    isSecret: opened !== null,
   };
 }
 

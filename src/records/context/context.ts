@@ -1,13 +1,14 @@
 import type { Principal } from '../../access/index.ts';
 import { isPassing, type ServiceError } from '../../errors/fail.ts';
 import { errorOfWrite, inDoubtSince } from '../../errors/system-faults.ts';
+import type { JsonValue } from '../../kernel/json.ts';
 import type { SharedPatterns } from '../../query/regex/index.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Condition, Mutation, Store } from '../../storage/port.ts';
 import type { FileKeeper } from './file-keeper.ts';
 import type { NameHolder } from './name-holder.ts';
-import type { Cause, TableRules, WriteObserver } from './write-hooks.ts';
+import type { Cause, TableRules, WriteEvent, WriteObserver } from './write-hooks.ts';
 
 /** Extension points of writes. `app.ts` passes them to `records/`, which does not know the layers below it. */
 export interface WriteHooks {
@@ -65,10 +66,23 @@ export interface RecordContext {
    * @param changes schema changes of the same commit
    */
   readonly alongside?: (schema: Schema, changes: readonly SchemaChange[]) => readonly Mutation[];
+  /**
+   * Further steps for each record of a commit, directly after those of the record. Pure.
+   * @param item position of the record among those of the commit
+   */
+  readonly afterRecord?: (schema: Schema, record: RecordSteps, item: number) => readonly Mutation[];
+  /** Returns the context of a write whose commit keeps an answer, for repetitions of the request; left out if it keeps none. */
+  readonly keepingAnswer?: (context: RecordContext, answer: JsonValue) => RecordContext;
   /** Progress of the request, set after each commit. */
   readonly progress?: Progress;
   /** Ends running lists and counts with `timeout`, in the database too, because their caller is gone. Left out: they run to their end. */
   readonly until?: AbortSignal;
+}
+
+/** The steps of a write of one record, and its events: usually one. */
+export interface RecordSteps {
+  readonly mutations: readonly Mutation[];
+  readonly events: readonly WriteEvent[];
 }
 
 /** Prefix of the Referer of writes by functions. Reference: system-tables.md#_timeline. */

@@ -4,7 +4,7 @@ import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import { refuseLarge } from '../../storage/column-values.ts';
 import type { Condition, Mutation, UpdateResult, WriteOutcome, WritePlan } from '../../storage/port.ts';
-import type { RecordContext } from '../context/context.ts';
+import type { RecordContext, RecordSteps } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { AddedSteps, Attempt, RuledFields, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
 import { retryOutdated } from './before-save.ts';
@@ -14,11 +14,8 @@ import { type FieldsWrite, noResolvedFiles, resolveFiles } from './file-attachme
 export type RecordPlan = WritePlan & {
   readonly events: readonly WriteEvent[];
   /** If there are several records: the plan by record. Their steps, and what observers add for them, follow each other as those of single writes. */
-  readonly parts?: readonly RecordPart[];
+  readonly parts?: readonly RecordSteps[];
 };
-
-/** The steps and events of one record of a plan. */
-type RecordPart = Pick<RecordPlan, 'mutations' | 'events'>;
 
 /** A prepared write of one record: the caller is authorised as far as possible without a plan, and the rules of the table have been applied. */
 export interface PreparedRecord extends FieldsWrite {
@@ -186,7 +183,8 @@ const nothing: ObservedPlan = { changes: none, mutations: none, observed: none }
 /** @throws recordTooLarge for a step with too many bytes */
 function observedPlan(context: RecordContext, schema: Schema, planned: RecordPlan): ObservedPlan {
   const observed: Observed[] = [];
-  const observe = ({ mutations, events }: RecordPart): readonly Mutation[] => {
+  const observe = (part: RecordSteps, item: number): readonly Mutation[] => {
+    const { mutations, events } = part;
     const before: Mutation[] = [];
     const after: Mutation[] = [];
     for (const event of events)
@@ -196,11 +194,15 @@ function observedPlan(context: RecordContext, schema: Schema, planned: RecordPla
         if (added.before) before.push(...added.before);
         if (added.after) after.push(...added.after);
       }
+    const further = context.afterRecord?.(schema, part, item);
+    if (further) after.push(...further);
     return before.length + after.length === 0 ? mutations : [...before, ...mutations, ...after];
   };
   const { changes, parts } = planned;
   // The steps of each of several records carry its position.
-  const steps = parts ? parts.flatMap((part, item) => observe(part).map((step) => ({ ...step, item }))) : observe(planned);
+  const steps = parts
+    ? parts.flatMap((part, item) => observe(part, item).map((step) => ({ ...step, item })))
+    : observe(planned, 0);
   const last = context.alongside?.(schema, changes) ?? none;
   const mutations = last.length === 0 ? steps : [...steps, ...last];
   refuseLarge(mutations);

@@ -16,6 +16,7 @@ import { deletions } from './008-deletions.ts';
 import { textIndexes } from './009-text-indexes.ts';
 import { views } from './010-views.ts';
 import { imports } from './011-imports.ts';
+import { idempotencyKeys } from './012-idempotency-keys.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
 /** In order. Released migrations are never changed; new ones are added at the end. They use the present template. */
@@ -31,6 +32,7 @@ const migrations: readonly SystemMigration[] = [
   textIndexes,
   views,
   imports,
+  idempotencyKeys,
 ];
 
 /** The version of a system created now (`Schema.templateVersion`). */

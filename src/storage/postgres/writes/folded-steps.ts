@@ -28,7 +28,7 @@ export function canFold(main: Of<'insert' | 'update' | 'delete'>, others: readon
 function isFoldable(main: Of<'insert' | 'update' | 'delete'>, other: Mutation): other is FoldedStep {
   if (other.table.className === main.table.className) return false;
   if (other.kind === 'unmark') return main.kind !== 'insert';
-  if (other.kind !== 'insert' || !other.isNote) return false;
+  if (other.kind !== 'insert' || !(other.isNote || other.isJoined)) return false;
   const { source } = other;
   if (!source) return true;
   const { from, objectId } = source;

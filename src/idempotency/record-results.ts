@@ -1,0 +1,101 @@
+import { holdsKey } from '../access/index.ts';
+import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import { isoText } from '../kernel/time.ts';
+import { type RecordContext, readViewed, type TransactionResult, type WriteEvent } from '../records/index.ts';
+import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
+import { snapshotValues } from '../storage/column-values.ts';
+import type { Mutation, Snapshot } from '../storage/port.ts';
+import { keyOfPart, type RequestKey } from './key.ts';
+import { type KeyRow, keep } from './key-rows.ts';
+import { seal } from './sealed.ts';
+
+type Update = Extract<Mutation, { kind: 'update' }>;
+
+/**
+ * Returns the context in which the commit of a write keeps the key with what the answer needs, one row for each record.
+ * @param secrets by the position of the record: parts of the answer that are stored sealed
+ */
+export function keeping(context: RecordContext, key: RequestKey, secrets: readonly (string | undefined)[] = []): RecordContext {
+  return {
+    ...context,
+    afterRecord(schema, { mutations, events }, item) {
+      const [event] = events;
+      if (!event) return [];
+      const id = rowId(key, item);
+      const secret = secrets[item];
+      const sealed = secret === undefined ? null : seal(key, secret);
+      const row = { record: event.objectId, sealed };
+      const update = event.event === 'update' ? mutations.find((one) => isUpdateOf(one, event)) : undefined;
+      if (!update) return [keep(schema, key, id, { ...row, at: event.at })];
+      const { returning, returningGuard = null } = update as Update;
+      const names = [returningGuard !== null, ...returning.map(({ name }) => name)];
+      const source = {
+        kind: 'snapshot',
+        from: event.table,
+        objectId: event.objectId,
+        fields: snapshotFields(event.table, returning),
+      };
+      const to = fieldOf(keyTable(schema.tables), 'snapshot');
+      return [keep(schema, key, id, { ...row, fields: JSON.stringify(names) }, { ...source, to } as Snapshot)];
+    },
+  };
+}
+
+/** Returns the context of a write whose commit keeps the key with the answer. */
+export function keepingAnswer(context: RecordContext, key: RequestKey, answer: JsonValue): RecordContext {
+  return {
+    ...context,
+    afterRecord: (schema, _steps, item) => (item === 0 ? [keep(schema, key, key.id, { answer: JSON.stringify(answer) })] : []),
+  };
+}
+
+const keyTable = (tables: ReadonlyMap<string, TableSchema>): TableSchema => tables.get('_IdempotencyKey') as TableSchema;
+
+/** The rows of a write of several records: that of the first has the key itself. */
+export const rowId = (key: RequestKey, item: number): string => (item === 0 ? key.id : keyOfPart(key, item).id);
+
+const isUpdateOf = (one: Mutation, { table, objectId }: WriteEvent): boolean =>
+  one.kind === 'update' && one.table.className === table.className && one.objectId === objectId;
+
+const dateAlone = new WeakMap<TableSchema, readonly Field[]>();
+
+/** The same array for updates that return nothing, since engines cache by it. */
+function snapshotFields(table: TableSchema, returning: readonly Field[]): readonly Field[] {
+  if (returning.length > 0) return [fieldOf(table, 'updatedAt'), ...returning];
+  const fields = dateAlone.get(table) ?? [fieldOf(table, 'updatedAt')];
+  dateAlone.set(table, fields);
+  return fields;
+}
+
+/**
+ * Returns the result of a write as its first request had it. Values that operators produced are as they were then; those that were too long for a
+ * snapshot are left out, and so are all if the caller may no longer read the record.
+ * @param of the table of the record
+ */
+export async function keptResult(context: RecordContext, of: string, row: KeyRow): Promise<TransactionResult> {
+  const objectId = row.record ?? '';
+  const table = context.store.schema().tables.get(of);
+  if (row.snapshot === undefined || !table) return { objectId, at: isoText(row.at ?? Date.parse(row.createdAt)), returned: '' };
+  const [isGuarded, ...names] = JSON.parse(row.fields ?? '[false]') as [boolean, ...string[]];
+  const known = names.flatMap((name) => table.fields.get(name) ?? []);
+  const values = snapshotValues(row.snapshot, [fieldOf(table, 'updatedAt'), ...known]);
+  const at = isoText(values[0] as number);
+  if (known.length === 0 || known.length !== names.length) return { objectId, at, returned: '' };
+  if (isGuarded && !holdsKey(context.principal) && !(await isReadable(context, of, objectId)))
+    return { objectId, at, returned: '' };
+  const wanted = [fieldOf(table, 'objectId'), ...known];
+  const text = context.store.reader.textOf(table, wanted, [objectId, ...values.slice(1)]);
+  const whole = JSON.parse(text) as JsonObject;
+  const shown = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(whole, name) ? [[name, whole[name]]] : [])));
+  const members = JSON.stringify(shown).slice(1, -1);
+  return { objectId, at, returned: members === '' ? '' : `,${members}` };
+}
+
+async function isReadable(context: RecordContext, of: string, objectId: string): Promise<boolean> {
+  try {
+    await readViewed(context, of, objectId, { keys: ['objectId'] });
+    return true;
+  } catch {
+    return false;
+  }
+}
