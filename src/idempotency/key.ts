@@ -22,6 +22,8 @@ export interface RequestKey {
   readonly fingerprint: string;
   /** Material of the key that seals secrets of the answer; only the client has it. */
   readonly secret: string;
+  /** Whether the request is likely to have been carried out before. */
+  readonly isRepeated?: boolean;
 }
 
 const visible = /^[\x21-\x7e]{1,255}$/;

@@ -14,12 +14,28 @@ export interface Once<T> {
   readonly isReplay: boolean;
 }
 
+/** Number of keys that a process remembers to have met, some 2 MB. */
+const MAX_MET = 20_000;
+/** Keys that this process has met: a write that fails in its commit costs the others of its group time, so those are looked up before. */
+const metOf = memoByObject<Store, Set<string>>(() => new Set());
+
+function remember(store: Store, { id }: RequestKey): void {
+  const met = metOf(store);
+  met.add(id);
+  if (met.size <= MAX_MET) return;
+  for (const oldest of met) {
+    met.delete(oldest);
+    return;
+  }
+}
+
 /** Maximum expired rows that may stand in the way of a key: another process may make one meanwhile. */
 const MAX_EXPIRED = 3;
 
 /**
  * Executes a request of one commit that keeps the key, or returns the answer of the request that was made with the key before. The commit decides:
- * of two processes one fails, and then answers as the other did. Nothing is read before, so that a first request costs little.
+ * of two processes one fails, and then answers as the other did. Nothing is read before, so that a first request costs little, unless the key has
+ * been met.
  * @param execute makes the commit with the key (`keeping`); nothing else of it may last
  * @param replay returns the answer by the row of the key
  * @throws requestUnderWay (409), keyReused (422), duplicateRequest (159); what `execute` throws, if no request with the key was carried out
@@ -31,6 +47,9 @@ export function once<T>(
   replay: (row: KeyRow) => Promise<T>,
 ): Promise<Once<T>> {
   return alone(store, key, async () => {
+    const known = key.isRepeated || metOf(store).has(key.id) ? await readKey(store, key.id) : null;
+    remember(store, key);
+    if (known && !isExpired(known)) return { answer: await replay(checked(key, known)), isReplay: true };
     for (let left = MAX_EXPIRED; ; left--)
       try {
         return { answer: await execute(), isReplay: false };
@@ -66,8 +85,8 @@ export function checked(key: RequestKey, row: KeyRow): KeyRow {
 
 /** A request of several commits. */
 export interface StepwiseRequest<T> {
-  /** Executes it. */
-  execute(): Promise<T>;
+  /** Executes it. @param isRepeated whether some of its steps may have been made */
+  execute(isRepeated: boolean): Promise<T>;
   /** Returns what is kept of the answer, whose text is `null` if it is too long; `null` if a repetition has to resume the request. */
   keptOf(answer: T): { readonly answer: string | null; readonly sealed?: string | null } | null;
   /** Whether a request that failed may have written anything: otherwise its repetition is executed. */
@@ -88,7 +107,7 @@ export function onceStepwise<T>(store: Store, key: RequestKey, request: Stepwise
   return alone(store, key, async () => {
     for (let left = MAX_EXPIRED; ; left--) {
       const row = await begin(store, key, owner);
-      if (row === null) return { answer: await run(store, key, owner, request), isReplay: false };
+      if (row === null) return { answer: await run(store, key, owner, request, false), isReplay: false };
       if (isExpired(row) && left > 0) {
         await forget(store, row);
         continue;
@@ -99,7 +118,7 @@ export function onceStepwise<T>(store: Store, key: RequestKey, request: Stepwise
       if (former !== owner && (await store.cluster.processes()).has(former)) throw busy(key);
       if (!request.isResumable) fail('outcomeUnknown');
       if (former !== owner && !(await changeStarted(store, key.id, former, { owner }))) throw busy(key);
-      return { answer: await run(store, key, owner, request), isReplay: false };
+      return { answer: await run(store, key, owner, request, true), isReplay: false };
     }
   });
 }
@@ -119,10 +138,16 @@ async function begin(store: Store, key: RequestKey, owner: string): Promise<KeyR
     }
 }
 
-async function run<T>(store: Store, key: RequestKey, owner: string, request: StepwiseRequest<T>): Promise<T> {
+async function run<T>(
+  store: Store,
+  key: RequestKey,
+  owner: string,
+  request: StepwiseRequest<T>,
+  isRepeated: boolean,
+): Promise<T> {
   let answer: T;
   try {
-    answer = await request.execute();
+    answer = await request.execute(isRepeated);
   } catch (error) {
     // A repetition is executed if nothing was done; otherwise it is resumed, or in doubt.
     if (!request.hasWritten(error))

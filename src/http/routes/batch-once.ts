@@ -20,17 +20,17 @@ export interface ExecutedBatch {
 export async function answerBatchOnce(
   { context }: ApiRequest,
   key: RequestKey,
-  execute: () => Promise<ExecutedBatch>,
+  execute: (key: RequestKey) => Promise<ExecutedBatch>,
 ): Promise<ApiReply> {
   const done = await onceStepwise<ExecutedBatch>(context.store, key, {
     isResumable: true,
-    execute,
+    execute: (isRepeated) => execute({ ...key, isRepeated }),
     keptOf: ({ reply, isFinal }) => (isFinal ? keptReply(key, reply, MAX_KEPT_BATCH_CHARS) : null),
     // A batch fails as a whole only if nothing of it was done.
     hasWritten: () => false,
     async replay({ answer, sealed }) {
       if (answer !== undefined) return { reply: { status: 200, json: answer }, isFinal: true };
-      if (sealed === undefined) return execute();
+      if (sealed === undefined) return execute({ ...key, isRepeated: true });
       const reply = { status: 200, json: unsealed(key, sealed), headers: { 'cache-control': 'no-store' } };
       return { reply, isFinal: true };
     },

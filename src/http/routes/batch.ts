@@ -51,7 +51,7 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
     const items = await routeItems(requests, route);
     if (isTransaction) return answerTransaction(request, items);
     checkOpenItems(items);
-    if (request.repeat) return answerBatchOnce(request, request.repeat, () => execute(request, items));
+    if (request.repeat) return answerBatchOnce(request, request.repeat, (repeat) => execute({ ...request, repeat }, items));
     return (await execute(request, items)).reply;
   };
   return { method: 'POST', path: '/batch', handle, keyed: (request, key) => handle({ ...request, repeat: key }) };
