@@ -89,12 +89,9 @@ export class SqliteRawAccess extends SqliteRawReads implements RawAccess {
       for (const [name] of indexes) this.connection.execute(`DROP INDEX ${quoted(name)}`);
     });
     return async () => {
-      this.connection.sortInFiles(true);
-      try {
-        for (const [, sql] of indexes) await this.#add(() => this.connection.execute(sql));
-      } finally {
-        this.connection.sortInFiles(false);
-      }
+      // Until the store is closed: indexes of the schema are built next, and memory would hold all keys of one.
+      this.connection.sortInFiles();
+      for (const [, sql] of indexes) await this.#add(() => this.connection.execute(sql));
     };
   }
 

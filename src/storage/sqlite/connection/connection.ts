@@ -119,9 +119,9 @@ export class Connection implements LimitedRows {
     withMappedErrors(() => this.#db.exec(`PRAGMA busy_timeout = ${EVENT_LOOP_LOCK_WAIT_MS}; ${TEMP_STORE_IN_MEMORY}`));
   }
 
-  /** Chooses whether large sorts go to files instead of memory, for indexes of large tables. Call outside transactions. */
-  sortInFiles(is: boolean): void {
-    this.use((db) => db.exec(is ? 'PRAGMA temp_store = FILE' : TEMP_STORE_IN_MEMORY));
+  /** Lets large sorts go to files instead of memory, for indexes of large tables. Call outside transactions. */
+  sortInFiles(): void {
+    this.use((db) => db.exec('PRAGMA temp_store = FILE'));
   }
 
   /** Reopens the file, which must exist; running statements end. @throws unavailable; then the connection stays closed */
