@@ -9,7 +9,7 @@ import { qualified } from './index-names.ts';
 
 /** Records whose values are in memory at the same time: the first page, the maximum, and the approximate number of characters of a page. */
 const INITIAL_PAGE_ROWS = 100;
-const MAX_PAGE_ROWS = 5_000;
+const MAX_PAGE_ROWS = 2_000;
 const MAX_PAGE_LENGTH = 2 * 1024 * 1024;
 /** Milliseconds that the end of a change waits for readers of the old table, before it is tried again from the start. */
 const READERS_LIMIT_MS = 5_000;
@@ -35,7 +35,7 @@ export interface Retyping {
 
 /** The statements that make the parts of the copy. */
 export interface CopyStatements {
-  /** Creates the table, without indexes except its keys. */
+  /** Creates the table, without keys and indexes, which are built faster when it is filled. */
   readonly create: readonly string[];
   readonly indexes: readonly string[];
   /** Names of columns beside those of fields. */
