@@ -83,16 +83,26 @@ export function planRetypes(table: TableSchema, retypes: ReadonlyMap<string, Fie
     requireFitting(table, { name, ...typed });
     changes.push({ kind: 'retypeField', className, name, ...typed, onError });
   }
-  // The table is copied; the service builds a search index of the copy beside other work.
-  if (changes.length === 0 || !table.indexes.has(SEARCH_INDEX)) return changes;
-  return [{ kind: 'dropIndex', className, name: SEARCH_INDEX }, ...changes];
+  if (changes.length === 0) return changes;
+  // Copies have no unique indexes, which may refuse values that were converted to the same one, and no search index, which the service builds beside
+  // other work.
+  const unique = Array.from(
+    table.uniqueIndexes.values(),
+    (index): SchemaChange => ({ kind: 'setUniqueIndex', className, index }),
+  );
+  const search: SchemaChange[] = table.indexes.has(SEARCH_INDEX) ? [{ kind: 'dropIndex', className, name: SEARCH_INDEX }] : [];
+  return [...changes, ...unique, ...search];
 }
 
 /** @throws schemaOperation (255), invalidClp (107) */
 function requireFitting(table: TableSchema, field: NewField): void {
   const { name, type, targetClass } = field;
   for (const { keys: indexed } of table.indexes.values()) if (indexed.some(([key]) => key === name)) requireIndexable(field);
-  for (const { fields } of table.uniqueIndexes.values()) if (fields.includes(name)) requireIndexable(field);
+  for (const { fields, as } of table.uniqueIndexes.values())
+    if (fields.includes(name)) {
+      requireIndexable(field);
+      if (as && type !== 'String') fail('schemaOperation', `Field ${name} is of type ${type}, cannot be unique as ${as}.`);
+    }
   if (table.textIndex.includes(name)) requireText(field);
   const holdsUsers = type === 'Array' || (type === 'Pointer' && targetClass === '_User');
   if (!holdsUsers && userFieldsOf(table.permissions).has(name))

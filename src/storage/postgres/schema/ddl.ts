@@ -196,7 +196,7 @@ const keyConstraints = (table: TableSchema): string[] => [
   `CONSTRAINT ${quote(`q~${table.sqlName}`)} UNIQUE ("_seq")`,
 ];
 
-/** Returns the statements that make a copy of a table. The tables of its Relations stay, and its search index is dropped before. */
+/** Returns the statements that make a copy of a table, except indexes that later steps make (definition-retypes.ts). The tables of its Relations stay. */
 function copyStatements(schemaName: string, table: TableSchema): CopyStatements {
   const fields = new Map([...table.fields].filter(([, { type }]) => type !== 'Relation'));
   const [, ...fieldIndexes] = createTable(schemaName, { ...table, fields });
@@ -209,7 +209,9 @@ function copyStatements(schemaName: string, table: TableSchema): CopyStatements 
     indexes: [
       ...keyConstraints(table).map((constraint) => `ALTER TABLE ${name} ADD ${constraint}`),
       ...fieldIndexes,
-      ...[...table.indexes.values()].flatMap((index) => indexStatements(schemaName, table, index)),
+      ...[...table.indexes.values()]
+        .filter(({ name: index }) => index !== SEARCH_INDEX)
+        .flatMap((index) => indexStatements(schemaName, table, index)),
       ...texts.map((field) => textIndex(schemaName, table, field).text),
     ],
     companions,

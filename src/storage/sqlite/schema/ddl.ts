@@ -173,13 +173,16 @@ function remakeTable(db: DatabaseSync, old: TableSchema, table: TableSchema): vo
   for (const [name, field] of table.fields) if (field.type === 'Relation' && !old.fields.has(name)) createJoinTable(db, field);
 }
 
-/** Drops a table whose records are in its copy, and gives the copy the indexes. The tables of its Relations stay. */
+/**
+ * Drops a table whose records are in its copy, and gives the copy the indexes, except those that later steps make (definition-retypes.ts). The
+ * tables of its Relations stay.
+ */
 function replaceTable(db: DatabaseSync, old: TableSchema, table: TableSchema): void {
   dropTextIndex(db, textIndexOf(old));
   if (old.indexes.has(SEARCH_INDEX)) dropSearchIndex(db, old);
   db.exec(`DROP TABLE ${quote(old.sqlName)}`);
   createIndexes(db, table);
-  for (const index of table.indexes.values()) createIndex(db, table, index);
+  for (const index of table.indexes.values()) if (index.name !== SEARCH_INDEX) createIndex(db, table, index);
   createTextIndex(db, textIndexOf(table));
 }
 
