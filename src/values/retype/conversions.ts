@@ -61,7 +61,6 @@ const asElement =
     JSON.stringify([toWire(value, from)]);
 
 const texts: Readonly<Partial<Record<FieldType, Converter>>> = {
-  String: same,
   'HTML/XML': same,
   Number: numberOf,
   Boolean: booleanOf,

@@ -1,4 +1,4 @@
-/** Renames beside work that goes on: other processes, imports, backups. Reference: schemas.md#rename-a-field. */
+/** Renames and new types of fields beside work of other processes. Reference: schemas.md#rename-a-field. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRefused, path, unique } from '../support/records.ts';
@@ -7,7 +7,7 @@ import { both, describeProcesses } from './processes.ts';
 
 const rename = (to: string) => ({ __op: 'Rename', to });
 
-describeProcesses('renames over two processes', (stores) => {
+describeProcesses('renames and types over two processes', (stores) => {
   const [a, b] = both(stores);
   const change = (store: typeof a, table: string, fields: object) =>
     store.call('PUT', `/platform/schemas/${table}`, { body: { fields } });
@@ -71,5 +71,51 @@ describeProcesses('renames over two processes', (stores) => {
     });
     assert.deepEqual(log.body.results, []);
     await a.call('DELETE', path('_Trigger', trigger));
+  });
+
+  test('writes of both go on while one changes a type: every acknowledged write is kept, in the new type', async () => {
+    const table = await a.table({ F: 'String', n: 'Number' });
+    await soon(async () => assert.ok(await b.fields(table)));
+    let isDone = false;
+    const made = new Map<number, string>();
+    const writer = async (store: typeof a, offset: number) => {
+      for (let n = offset; !isDone; n += 2) {
+        // A String field takes a number as text, so the same body fits before and after.
+        const answer = await store.post(table, { n, F: n });
+        assert.equal(answer.status, 201, answer.text);
+        made.set(n, answer.body.objectId);
+      }
+    };
+    const writers = [writer(a, 0), writer(b, 1)];
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const answer = await change(a, table, { F: { __op: 'Retype', type: 'Number' } });
+    assert.equal(answer.status, 200, answer.text);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    isDone = true;
+    await Promise.all(writers);
+    for (const store of [a, b])
+      await soon(async () => {
+        const rows: { n: number; F: unknown }[] = (await store.call('GET', path(table), { query: { limit: 10_000, order: 'n' } }))
+          .body.results;
+        assert.deepEqual(
+          rows.map(({ n, F }) => [n, F]),
+          [...made.keys()].sort((x, y) => x - y).map((n) => [n, n]),
+        );
+      });
+  });
+
+  test('both change a type at once: the later one finds the type of the first', async () => {
+    for (let round = 0; round < 3; round++) {
+      const table = await a.table({ F: 'String' });
+      await soon(async () => assert.ok(await b.fields(table)));
+      const id = await a.create(table, { F: '1' });
+      const [first, second] = await Promise.all([
+        change(a, table, { F: { __op: 'Retype', type: 'Number' } }),
+        change(b, table, { F: { __op: 'Retype', type: 'Boolean' } }),
+      ]);
+      assert.deepEqual([first.status, second.status], [200, 200], first.text + second.text);
+      // Number, then Boolean; or Boolean, then Number.
+      await soon(async () => assert.ok([true, 1].includes((await b.read(table, id)).F)));
+    }
   });
 });
