@@ -38,6 +38,12 @@ export const catalogue = {
     text: (name: string, why: string) => `Invalid value for parameter ${name}: ${why}`,
   },
   badQuery: { code: 102, status: 400, text: (why: string) => why },
+  /** Of `matchOn` of an upsert. @param call the one that makes the index */
+  noUniqueIndex: {
+    code: 102,
+    status: 400,
+    text: (className: string, fields: string, call: string) => `${className} has no unique index of ${fields}. Make one: ${call}`,
+  },
   invalidClassName: { code: 103, status: 400, text: (name: string) => `Invalid class name: ${name}` },
   classMissing: { code: 103, status: 400, text: (name: string) => `Class ${name} does not exist.` },
   classExists: { code: 103, status: 400, text: (name: string) => `Class ${name} already exists.` },
@@ -69,6 +75,7 @@ export const catalogue = {
   /** Reference: users.md#administrators. */
   lastAdministrator: { code: 107, status: 400, text: () => 'Invalid arguments: the user is the last active member of Admin' },
   badSchema: { code: 107, status: 400, text: (why: string) => `Invalid schema: ${why}` },
+  invalidUpsert: { code: 107, status: 400, text: (why: string) => `Invalid upsert: ${why}` },
   invalidTrigger: { code: 107, status: 400, text: (why: string) => `Invalid trigger: ${why}` },
   batchNoArray: { code: 107, status: 400, text: () => 'requests must be an array' },
   batchPath: { code: 107, status: 400, text: (path: string) => `cannot route batch path ${path}` },
@@ -145,11 +152,34 @@ export const catalogue = {
   fieldCannotBeAdded: { code: 136, status: 400, text: (field: string) => `field ${field} cannot be added` },
   fieldCannotBeChanged: { code: 136, status: 400, text: (field: string) => `field ${field} cannot be changed` },
   duplicateValue: { code: 137, status: 400, text: () => 'A duplicate value for a field with unique values was provided' },
+  /** Against a unique index (schemas.md#unique-indexes). */
+  duplicateKey: {
+    code: 137,
+    status: 400,
+    text: (fields: string, index: string) => `Another record has this value of ${fields} (unique index ${index})`,
+  },
+  /** Records contradict a unique index that is to be made. */
+  contradictedIndex: {
+    code: 137,
+    status: 400,
+    text: (index: string, fields: string, count: number) =>
+      `Unique index ${index}: ${count} ${count === 1 ? `value of ${fields} occurs` : `values of ${fields} occur`} more than once`,
+  },
   invalidAgentPermission: { code: 107, status: 400, text: (name: string) => `Invalid MCP permission: ${name}` },
   invalidRoleName: { code: 139, status: 400, text: () => 'Invalid role name.' },
   outOfStorage: { code: 140, status: 400, text: () => 'The storage of this system is used up.' },
   functionNotFound: { code: 141, status: 400, text: () => 'function not found' },
   passwordPolicy: { code: 142, status: 400, text: () => 'Password does not meet the Password Policy requirements.' },
+  /** A record without a value of a field that its table requires (schemas.md#required-fields-and-defaults). */
+  fieldRequired: { code: 142, status: 400, text: (field: string) => `${field} is required` },
+  hiddenFieldRequired: { code: 142, status: 400, text: () => 'A field that is hidden from you is required' },
+  /** Records lack a field that is to be required. */
+  recordsLackField: {
+    code: 142,
+    status: 400,
+    text: (field: string, count: number) =>
+      `${field} cannot be required: ${count} ${count === 1 ? 'record lacks' : 'records lack'} it`,
+  },
   usernameMissing: { code: 200, status: 400, text: () => 'bad or missing username' },
   passwordMissing: { code: 201, status: 400, text: () => 'password is required' },
   usernameTaken: { code: 202, status: 400, text: () => 'Account already exists for this username.' },

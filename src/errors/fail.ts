@@ -11,12 +11,13 @@ export class ServiceError extends Error {
   /** Further members of the answer. */
   details: JsonObject | undefined;
 
-  constructor(key: ErrorKey, text: string) {
+  constructor(key: ErrorKey, text: string, details?: JsonObject) {
     super(text);
     this.name = 'ServiceError';
     this.key = key;
     this.status = catalogue[key].status;
     this.code = (catalogue[key] as { readonly code?: number }).code;
+    this.details = details;
   }
 }
 
@@ -30,6 +31,15 @@ export function serviceError<K extends ErrorKey>(key: K, ...args: Parameters<(ty
 export function errorOfItem(error: unknown, item: number | undefined): unknown {
   if (item !== undefined && error instanceof ServiceError) error.item ??= item;
   return error;
+}
+
+/** Returns the error of a catalogue entry, whose answer has further members. */
+export function serviceErrorWith<K extends ErrorKey>(
+  details: JsonObject,
+  key: K,
+  ...args: Parameters<(typeof catalogue)[K]['text']>
+): ServiceError {
+  return new ServiceError(key, serviceError(key, ...args).message, details);
 }
 
 /** Throws the error of a catalogue entry, with its text filled in. */

@@ -19,6 +19,8 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
     'The address has a parameter that this endpoint does not have. An unencoded `&` in a value has the same effect.',
   badParameterValue: 'A parameter has a value of the wrong form, or one that is too long.',
   badQuery: 'The query is malformed, uses an unknown operator or stage, or exceeds a limit. The message says which.',
+  noUniqueIndex: '`matchOn` of an upsert must name the fields of a unique index. The text says which call makes it.',
+  invalidUpsert: 'The body of an upsert has the wrong form, or too many records.',
   invalidClassName: 'The name breaks the naming rule for tables, or is reserved.',
   classMissing: 'An operation that needs an existing table names one that does not exist.',
   classExists: 'A table of this name exists already. Change it with PUT instead.',
@@ -70,11 +72,20 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   missingClassName: 'A schema request has no `className`, or a Pointer or Relation no `targetClass`.',
   fieldCannotBeAdded: 'Every table has this field already, or the table has as many fields as it can have.',
   fieldCannotBeChanged: 'The service relies on this field: it cannot be removed or changed.',
+  duplicateKey:
+    'Another record has the same value under a unique index of the table. `fields` are the fields of the index. Change the other record, or use `upsert`.',
+  contradictedIndex:
+    'A unique index was not made, because records contradict it. `count` is the number of values that occur more than once; `duplicates` lists some with their records. Change these and try again.',
   duplicateValue: 'Another record has this `objectId`, or this value of a unique field.',
   invalidAgentPermission: '`mcpPermissions` of a user holds something other than the four permissions.',
   invalidRoleName: 'A role is named by 1 to 100 letters, digits, spaces, `_` or `-`.',
   outOfStorage: 'The file quota of the system is used up. Delete files, or have the operator raise it.',
   functionNotFound: 'Functions are not called under the data prefix. Use `/functions/<app_id>/<name>`.',
+  fieldRequired: 'The table requires a value of this field: neither `null` nor an empty text.',
+  hiddenFieldRequired:
+    'The table requires a value of a field that the caller may not write. Only other callers can create such records.',
+  recordsLackField:
+    'A field was not made required, because `count` records have no value of it; `objectIds` are some of them. Give them a value and try again.',
   passwordPolicy: 'The password is too short or too long, or lacks a lower-case letter, an upper-case letter or a digit.',
   usernameMissing: 'A sign-up or login has no user name.',
   passwordMissing: 'A sign-up or login has no password.',

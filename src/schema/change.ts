@@ -165,7 +165,6 @@ const removals: ReadonlySet<SchemaStep['kind']> = new Set([
   'dropFields',
   'renameField',
   'setTextIndex',
-  'dropUniqueIndex',
 ]);
 
 /** Whether a step removes something that a planned read may use. */

@@ -2,13 +2,15 @@ import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isDefaultField, type NewField } from './change.ts';
-import { checkClassName, type Field, type FieldType, fieldTypes } from './model.ts';
-import { fixedType, isDescribed, isSystemField } from './system-tables.ts';
+import { checkClassName, type Field, type FieldOptions, type FieldType, fieldTypes, hasOptions, optionsOf } from './model.ts';
+import { fixedType, isDescribed, isSystemField, takesConstraints } from './system-tables.ts';
 
 /** The changes that `fields` of a definition makes to a table. */
 export interface FieldDefinitions {
   readonly deleted: ReadonlySet<string>;
   readonly added: readonly NewField[];
+  /** Fields that the table has, with other options. */
+  readonly changed: readonly NewField[];
   /** The table's fields after both. */
   readonly after: ReadonlyMap<string, NewField>;
 }
@@ -19,7 +21,7 @@ const definableTypes: ReadonlyMap<string, FieldType> = new Map(
 );
 
 /**
- * Parses `fields` of a schema body: `{Name: {type, targetClass?}, Old: {__op: Delete}}`. Reference: schemas.md#change-a-table.
+ * Parses `fields` of a schema body: `{Name: {type, targetClass?, required?, defaultValue?}, Old: {__op: Delete}}`. Reference: schemas.md#change-a-table.
  * @param before the table's fields now; those of a new table for a create
  * @param checkName the naming rule: throws for a name that no new field may have
  * @throws badSchema (107), invalidFieldName (105), invalidFieldType (111), missingClassName (135), invalidClassName (103),
@@ -31,11 +33,12 @@ export function defineFields(
   body: JsonValue | undefined,
   checkName: (name: string) => void,
 ): FieldDefinitions {
-  if (body === undefined) return { deleted: new Set(), added: [], after: before };
+  if (body === undefined) return { deleted: new Set(), added: [], changed: [], after: before };
   if (!isJsonObject(body)) return fail('badSchema', 'fields must be an object');
   const after = new Map<string, NewField>(before);
   const deleted = new Set<string>();
   const added: NewField[] = [];
+  const changed: NewField[] = [];
   for (const name of Object.keys(body)) {
     const definition = body[name] as JsonValue;
     if (!isJsonObject(definition)) return fail('badSchema', `the definition of field ${name} must be an object`);
@@ -48,10 +51,14 @@ export function defineFields(
     const field = readField(className, name, definition, before, checkName);
     if (!field) continue;
     after.set(name, field);
+    if (before.has(name)) {
+      changed.push(field);
+      continue;
+    }
     if (after.size > limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
     added.push(field);
   }
-  return { deleted, added, after };
+  return { deleted, added, changed, after };
 }
 
 function refuseDeletion(className: string, before: ReadonlyMap<string, Field>, name: string, definition: JsonObject): void {
@@ -60,7 +67,7 @@ function refuseDeletion(className: string, before: ReadonlyMap<string, Field>, n
   if (!before.has(name)) fail('schemaOperation', `Field ${name} does not exist, cannot delete.`);
 }
 
-/** Returns the field that a definition adds; `undefined` if the table has it with this definition. */
+/** Returns the field that a definition adds, or whose options it changes; `undefined` if the table has it with this definition. */
 function readField(
   className: string,
   name: string,
@@ -75,17 +82,55 @@ function readField(
   const field = readType(name, definition);
   const settled = fixedType(className, name);
   if (settled && field.type !== settled) fail('schemaOperation', `Field ${name} of ${className} can only be a ${settled}.`);
-  if (!known) return field;
-  if (known.type !== field.type || known.targetClass !== field.targetClass)
+  if (known && (known.type !== field.type || known.targetClass !== field.targetClass))
     fail('schemaOperation', `Field ${name} exists, cannot update.`);
-  return undefined;
+  const options = readOptions(className, field, definition, known);
+  if (known && JSON.stringify(options) === JSON.stringify(optionsOf(known))) return undefined;
+  return { ...field, ...options };
+}
+
+const definitionKeys: ReadonlySet<string> = new Set(['type', 'targetClass', 'dictionary', 'required', 'defaultValue']);
+
+/** Maximum characters of a default value as JSON: it is part of the schema, and of each record. */
+const MAX_DEFAULT_LENGTH = 10_000;
+
+const withoutDefault: ReadonlySet<FieldType> = new Set(['Relation', 'File', 'PrivateFile']);
+
+/**
+ * Parses `required` and `defaultValue`; what is left out stays. That the default is a value of the field is checked by the caller.
+ * @throws badSchema (107), schemaOperation (255)
+ */
+function readOptions(
+  className: string,
+  { name, type }: NewField,
+  definition: JsonObject,
+  known: Field | undefined,
+): FieldOptions {
+  const sent = own(definition, 'required');
+  const required = sent === undefined ? known?.required === true : sent;
+  if (typeof required !== 'boolean') return fail('badSchema', `required of field ${name} must be a Boolean`);
+  const given = own(definition, 'defaultValue');
+  const defaultValue = given === undefined ? known?.defaultValue : given === null ? undefined : given;
+  const options = optionsOf({ ...(required && { required }), ...(defaultValue !== undefined && { defaultValue }) });
+  if (!hasOptions(options)) return options;
+  refuseConstraint(className, name);
+  if (required && type === 'Relation') fail('schemaOperation', `Field ${name} is of type Relation, cannot be required.`);
+  if (defaultValue === undefined) return options;
+  if (withoutDefault.has(type)) fail('schemaOperation', `Field ${name} is of type ${type}, cannot have a defaultValue.`);
+  if (JSON.stringify(defaultValue).length > MAX_DEFAULT_LENGTH)
+    fail('badSchema', `the defaultValue of field ${name} may have ${MAX_DEFAULT_LENGTH} characters`);
+  return options;
+}
+
+/** Refuses constraints on fields whose values the service itself writes. @throws schemaOperation (255) */
+export function refuseConstraint(className: string, name: string): void {
+  if (isDefaultField(name) || isSystemField(className, name) || !takesConstraints(className))
+    fail('schemaOperation', `Field ${name} of ${className} is written by the service, cannot be constrained.`);
 }
 
 function readType(name: string, definition: JsonObject): NewField {
   for (const key of Object.keys(definition)) {
-    const known =
-      key === 'type' || key === 'targetClass' || key === 'dictionary' || (key === 'required' && definition[key] === false);
-    if (!known) fail('schemaOperation', `Field ${name}: ${key} is not supported.`);
+    if (!definitionKeys.has(key)) fail('schemaOperation', `Field ${name}: ${key} is not supported.`);
   }
   return readFieldType(name, definition);
 }

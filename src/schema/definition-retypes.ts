@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/js
 import { isDefaultField, type NewField, type SchemaChange } from './change.ts';
 import { readFieldType } from './definition-fields.ts';
 import { requireIndexable, requireText } from './definition-indexes.ts';
+import { requireComparable } from './definition-unique.ts';
 import { type ClassLevelPermissions, type Field, type FieldType, type TableSchema, typeText } from './model.ts';
 import { SEARCH_INDEX } from './search-index.ts';
 import { derivedFieldsOf, fixedType, isSystemField } from './system-tables.ts';
@@ -98,11 +99,7 @@ export function planRetypes(table: TableSchema, retypes: ReadonlyMap<string, Fie
 function requireFitting(table: TableSchema, field: NewField): void {
   const { name, type, targetClass } = field;
   for (const { keys: indexed } of table.indexes.values()) if (indexed.some(([key]) => key === name)) requireIndexable(field);
-  for (const { fields, as } of table.uniqueIndexes.values())
-    if (fields.includes(name)) {
-      requireIndexable(field);
-      if (as && type !== 'String') fail('schemaOperation', `Field ${name} is of type ${type}, cannot be unique as ${as}.`);
-    }
+  for (const { fields, as = 'text' } of table.uniqueIndexes.values()) if (fields.includes(name)) requireComparable(field, as);
   if (table.textIndex.includes(name)) requireText(field);
   const holdsUsers = type === 'Array' || (type === 'Pointer' && targetClass === '_User');
   if (!holdsUsers && userFieldsOf(table.permissions).has(name))

@@ -102,7 +102,7 @@ describe('planTable and planTableChange', () => {
     ['{"fields":{"f":{"type":"Pointer"}}}', 135, /class name/],
     ['{"fields":{"f":{"type":"Pointer","targetClass":5}}}', 107, /targetClass/],
     ['{"fields":{"f":{"type":"Pointer","targetClass":"a b"}}}', 103, /Invalid class name/],
-    ['{"fields":{"f":{"type":"String","required":true}}}', 255, /required/],
+    ['{"fields":{"f":{"type":"String","strange":true}}}', 255, /strange/],
     ['{"fields":{"a b":{"type":"String"}}}', 105, /Invalid field name/],
     ['{"fields":{"_f":{"type":"String"}}}', 105, /Invalid field name/],
     ['{"fields":{"__proto__":{"type":"String"}}}', 105, /Invalid field name/],

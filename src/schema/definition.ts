@@ -6,7 +6,16 @@ import { defineFields } from './definition-fields.ts';
 import { defineIndexes, defineTextIndex } from './definition-indexes.ts';
 import { afterChanges, planRenames, takeRenames } from './definition-renames.ts';
 import { planRetypes, takeRetypes } from './definition-retypes.ts';
-import { checkClassName, checkFieldName, forbiddenKeys, type Schema, type TableSchema, type TimelineSettings } from './model.ts';
+import { defineUniqueIndexes } from './definition-unique.ts';
+import {
+  checkClassName,
+  checkFieldName,
+  forbiddenKeys,
+  optionsOf,
+  type Schema,
+  type TableSchema,
+  type TimelineSettings,
+} from './model.ts';
 import { readPermissions } from './permissions.ts';
 import { clientIndexes } from './search-index.ts';
 import { derivedFieldsOf, isDescribed, secretFieldsOf } from './system-tables.ts';
@@ -18,6 +27,7 @@ const bodyKeys: ReadonlySet<string> = new Set([
   'timeline',
   'textIndex',
   'indexes',
+  'uniqueIndexes',
   // Ignored: clients send back what they read; the definitions are rows of `_Trigger`.
   'triggers',
 ]);
@@ -66,6 +76,9 @@ export function planTableChange(schema: Schema, className: string, body: JsonObj
     ...droppedIndexes,
     ...withFollowers(table, fields.deleted).map((name): SchemaChange => ({ kind: 'dropField', className, name })),
     ...fields.added.map((field): SchemaChange => ({ kind: 'addField', className, ...field })),
+    ...fields.changed.map(
+      (field): SchemaChange => ({ kind: 'setFieldOptions', className, name: field.name, options: optionsOf(field) }),
+    ),
     ...settings,
   ];
 }
@@ -78,13 +91,15 @@ function readDefinition(table: TableSchema, body: JsonObject, checkName: (name: 
   const indexable = new Map([...fields.after].filter(([name]) => !secretFieldsOf(className).has(name)));
   const described = new Map([...fields.after].filter(([name]) => isDescribed(className, name)));
   const indexes = defineIndexes(className, clientIndexes(table), own(body, 'indexes'), indexable, fields.deleted);
+  const unique = defineUniqueIndexes(className, table.uniqueIndexes, own(body, 'uniqueIndexes'), indexable, fields.deleted);
   const settings: SchemaChange[] = [
     ...definePermissions(className, own(body, 'classLevelPermissions'), described),
     ...defineTimeline(className, own(body, 'timeline')),
     ...indexes.made,
+    ...unique.made,
     ...defineTextIndex(className, own(body, 'textIndex'), indexable),
   ];
-  return { droppedIndexes: indexes.dropped, fields, settings };
+  return { droppedIndexes: [...indexes.dropped, ...unique.dropped], fields, settings };
 }
 
 /** Derived fields are deleted with their source; otherwise stale values would remain. */

@@ -84,6 +84,13 @@ export interface UniqueIndex {
   readonly as?: Exclude<UniqueForm, 'text'>;
 }
 
+/** Whether two unique indexes of a table are one. */
+export const isSameIndex = (one: UniqueIndex | undefined, other: UniqueIndex): boolean =>
+  one !== undefined &&
+  one.name === other.name &&
+  one.as === other.as &&
+  JSON.stringify(one.fields) === JSON.stringify(other.fields);
+
 /** Whether an index is the service's own: no name that a client may choose begins with `~`. */
 export const isOwnIndex = (name: string): boolean => name.startsWith('~');
 

@@ -236,6 +236,14 @@ export function isSystemTable(className: string): boolean {
   return className.startsWith('_') || className === 'Config';
 }
 
+/**
+ * Whether the fields that clients add to a table may be required, have defaults or be unique: all records are written for callers, field by field,
+ * and never by the service alone.
+ */
+export function takesConstraints(className: string): boolean {
+  return !className.startsWith('_') || className === '_User' || className === '_Role';
+}
+
 /** Their ids are of another form than those of other records (records.md#system-fields). */
 const siteTables: ReadonlySet<string> = new Set(['Sites', 'SitePages', 'SiteMenus']);
 

@@ -4,6 +4,7 @@ import type { Aggregation } from '../query/aggregate/model.ts';
 import type { Query, Selection } from '../query/model/selection.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import type { StoredValue } from '../values/types/type.ts';
+import type { ReadsByKey } from './by-key.ts';
 
 /** JSON text, whole or in chunks. A stream that fails throws; a consumer that stops reading early must return the iterator. */
 export type JsonText = string | AsyncIterable<string>;
@@ -39,7 +40,7 @@ export interface FindResult {
 export class SchemaChanged extends Error {}
 
 /** The reads of one system. Long ones run off the event loop and end at the time limit. @throws timeout, noTextIndex, SchemaChanged */
-export interface Reader {
+export interface Reader extends ReadsByKey {
   /** Returns the JSON text of the first record of the selection; `null` if there is none. */
   get(selection: Selection, objectId: string): Promise<JsonText | null>;
   /**

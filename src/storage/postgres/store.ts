@@ -129,7 +129,7 @@ export class PostgresStore implements Store, Watcher {
       ...shared,
       database,
       aggregate: postgresAggregate(dialect),
-      schemaVersion: () => this.#schemaCache.changes,
+      schemaCache: this.#schemaCache,
     });
     this.#unwatch = invalidations.watch(schemaName, this);
     // Changes between reading the catalogue and registering the watcher were not reported.

@@ -1,5 +1,5 @@
 import type { Comparison, FieldRef, JsonOperand, Regex, SearchWords, TextSearch } from '../../query/model/filter.ts';
-import type { Field, TableSchema } from '../../schema/model.ts';
+import type { Field, TableSchema, UniqueForm } from '../../schema/model.ts';
 import type { JsonEdit } from '../../values/operators/apply.ts';
 import type { Storage, StoredValue } from '../../values/types/type.ts';
 
@@ -50,6 +50,12 @@ export interface Dialect {
   readonly noLimit: number | null;
   /** Returns the column that must be written together with a field's column so that the database can search it; `null` for most fields. */
   companion(table: TableSchema, field: Field): Companion | null;
+  /** Returns the SQL of the key by which unique indexes compare a value (schema/unique-key.ts). @param operand a column, or a value of its type */
+  uniqueKey(form: UniqueForm, storage: Storage, operand: string): string;
+  /** Writes a row source for a JSON array of arrays of values: `n` from 0, then `k0`, `k1`, … */
+  keyRows(out: SqlOut, json: string, storages: readonly Storage[]): void;
+  /** Writes the join, as `t`, of a table whose rows are found by a unique index. */
+  joinByKey(out: SqlOut, sqlName: string, index: string): void;
   /** Returns the placeholder of the n-th parameter, from 1. */
   placeholder(n: number): string;
   /** Name of the function that returns the greatest of its arguments. */

@@ -120,7 +120,7 @@ describe('reads with includes', () => {
       dialect,
       aggregate: null as never,
       schemaName,
-      schemaVersion: () => 0,
+      schemaCache: { changes: 0, schema: emptySchema },
       reloadSchema: async () => assert.fail(),
       mapFault: (error) => error,
       ...rowContext,

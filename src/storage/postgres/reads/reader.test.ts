@@ -47,7 +47,12 @@ describe('PostgreSQL reader', () => {
       dialect,
       aggregate: null as never,
       schemaName,
-      schemaVersion: () => version,
+      schemaCache: {
+        get changes() {
+          return version;
+        },
+        schema: emptySchema,
+      },
       ...rowContext,
       reloadSchema: async () => {
         reloads += 1;

@@ -24,7 +24,9 @@ import { compileByIds, compileCount, compileGet, compileList } from '../../sql/s
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { isSchemaStale } from '../connection/map-error.ts';
+import type { SchemaCache } from '../schema/schema-cache.ts';
 import { joinedPlan } from './include-joins.ts';
+import { keyReader } from './key-reader.ts';
 import { mapQueryError } from './map-error.ts';
 import { hasFewRows, isShort, MAX_WHOLE_ROWS } from './read-routing.ts';
 import { jsonArray, jsonRecord } from './result-stream.ts';
@@ -47,8 +49,8 @@ export interface ReaderSettings extends RowContext {
   readonly dialect: Dialect;
   readonly aggregate: AggregateDialect;
   readonly schemaName: string;
-  /** Returns the version of the schema as known to this process. */
-  readonly schemaVersion: () => number;
+  /** The schema and its version, as known to this process. */
+  readonly schemaCache: Pick<SchemaCache, 'schema' | 'changes'>;
   /** Makes the store reload its schema. */
   readonly reloadSchema: () => Promise<void>;
   /** Records a fault and returns the error for the caller. */
@@ -57,26 +59,28 @@ export interface ReaderSettings extends RowContext {
 
 /** Reads of one system. PostgreSQL executes all of them; reads certain to be short share connections, others use one exclusively. */
 export class PostgresReader implements Reader {
+  readonly findByKey: Reader['findByKey'];
   readonly #database: Database;
   readonly #dialect: Dialect;
   readonly #aggregate: AggregateDialect;
   readonly #system: string;
-  readonly #schemaVersion: () => number;
+  readonly #schemaCache: ReaderSettings['schemaCache'];
   readonly #reloadSchema: () => Promise<void>;
   readonly #mapFault: (error: unknown) => unknown;
   readonly #context: RowContext;
   readonly #gets = new WeakMap<Selection, ByIdsPlan>();
   readonly #large = new LargeTables();
 
-  constructor({ database, dialect, aggregate, schemaName, schemaVersion, reloadSchema, mapFault, addresses }: ReaderSettings) {
+  constructor({ database, dialect, aggregate, schemaName, schemaCache, reloadSchema, mapFault, addresses }: ReaderSettings) {
     this.#database = database;
     this.#dialect = dialect;
     this.#aggregate = aggregate;
     this.#system = schemaName;
-    this.#schemaVersion = schemaVersion;
+    this.#schemaCache = schemaCache;
     this.#reloadSchema = reloadSchema;
     this.#mapFault = mapFault;
     this.#context = { addresses };
+    this.findByKey = keyReader({ database, dialect, schemaName, schemaCache }, (...failed) => this.#mapError(...failed));
   }
 
   async get(selection: Selection, objectId: string): Promise<JsonText | null> {
@@ -87,7 +91,7 @@ export class PostgresReader implements Reader {
       this.#gets.set(selection, plan);
     }
     const params = plan.params.with(plan.idsAt, objectId);
-    const plannedUnder = this.#schemaVersion();
+    const plannedUnder = this.#schemaCache.changes;
     try {
       const found = await this.#whole(selection, plan, true, params);
       if (found !== null) return found === '' ? null : found;
@@ -102,7 +106,7 @@ export class PostgresReader implements Reader {
     const list = query.limit === 0 ? null : this.#listPlan(query);
     const count = query.count ? compileCount(query, this.#dialect, false) : null;
     const short = isShort(query);
-    const plannedUnder = this.#schemaVersion();
+    const plannedUnder = this.#schemaCache.changes;
     try {
       if (!list) return { results: '[]', ...(await this.#counted(count, short, until)) };
       if (query.limit <= MAX_WHOLE_ROWS) {
@@ -124,7 +128,7 @@ export class PostgresReader implements Reader {
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
     const statement = compileAggregation(aggregation, this.#dialect, this.#aggregate, this.#context);
     const write = rowWriter({ columns: statement.columns });
-    const plannedUnder = this.#schemaVersion();
+    const plannedUnder = this.#schemaCache.changes;
     try {
       const rows = hasFewRows(aggregation.stages) ? await this.#rows(statement, false).catch(nullIfTooLong) : null;
       if (rows) return `[${rows.map((row) => write(row)).join(',')}]`;
@@ -254,7 +258,7 @@ export class PostgresReader implements Reader {
   async #mapError(error: unknown, plannedUnder: number): Promise<unknown> {
     if (!isSchemaStale(error)) return mapQueryError(error);
     await this.#reloadSchema();
-    return this.#schemaVersion() === plannedUnder ? this.#mapFault(error) : new SchemaChanged();
+    return this.#schemaCache.changes === plannedUnder ? this.#mapFault(error) : new SchemaChanged();
   }
 }
 

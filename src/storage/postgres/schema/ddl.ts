@@ -8,6 +8,7 @@ import type { Storage } from '../../../values/types/type.ts';
 import { isActorField, isRequired, type Statement } from '../../sql/sql-writer.ts';
 import type { Session } from '../connection/database.ts';
 import { quotedName as quote } from '../sql/names.ts';
+import { buildUniqueIndex, dropUniqueIndex, requireValues, uniqueIndexStatements } from './constraints.ts';
 import { dropIndex, pendingList, qualified, userIndex } from './index-names.ts';
 import { type CopyStatements, retypeTable } from './retype.ts';
 import { requireBuilt, searchIndexStatements } from './search-index.ts';
@@ -32,7 +33,7 @@ type TableChange = Exclude<SchemaStep, { kind: 'setTemplateVersion' }>;
  * @param before the schema without the change
  * @param after the schema with it (`applyStep`), which names the columns
  * @param isNew whether the table was created in the same transaction and so has no records
- * @throws schemaOperation (255) if a table to drop has records; unavailable if a search index is not complete
+ * @throws schemaOperation (255) if a table to drop has records; contradictedIndex (137); recordsLackField (142); unavailable if a search index is not complete
  */
 export async function applyDdl(
   session: Session,
@@ -49,13 +50,16 @@ export async function applyDdl(
     return;
   }
   if (change.kind === 'dropTable') await refuseRecords(session, schemaName, tableOf(before, change.className));
+  if (change.kind === 'setUniqueIndex' && !isNew)
+    return buildUniqueIndex(session, schemaName, tableOf(after, change.className), change.index);
   if (change.kind === 'completeSearchIndex') await requireBuilt(session, schemaName, tableOf(after, change.className));
   const sent = send(ddlStatements(schemaName, change, before, after));
-  if (change.kind !== 'setTextIndex') {
-    await sent;
+  await sent;
+  if (change.kind === 'addFields' || change.kind === 'setFieldOptions') {
+    if (!isNew) await requireValues(session, schemaName, tableOf(before, change.className), tableOf(after, change.className));
     return;
   }
-  await sent;
+  if (change.kind !== 'setTextIndex') return;
   const table = tableOf(after, change.className);
   const added = addedText(tableOf(before, change.className), table);
   if (added.length === 0) return;
@@ -63,9 +67,13 @@ export async function applyDdl(
   await send(added.map((field) => textIndex(schemaName, table, field)));
 }
 
+const readingKinds: ReadonlySet<SchemaStep['kind']> = new Set(['dropTable', 'setTextIndex', 'setUniqueIndex', 'retypeField']);
+
 /** Whether a change reads existing data; all others are statements that can be pipelined. */
-export function readsRecords({ kind }: SchemaStep): boolean {
-  return kind === 'dropTable' || kind === 'setTextIndex' || kind === 'retypeField';
+export function readsRecords(step: SchemaStep): boolean {
+  if (step.kind === 'addFields') return step.fields.some(({ required }) => required);
+  if (step.kind === 'setFieldOptions') return step.options.required === true;
+  return readingKinds.has(step.kind);
 }
 
 /** Returns those statements of a change that do not depend on the records. Pure; see `applyDdl` for the rest. */
@@ -100,7 +108,10 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       const columns = fields.flatMap(({ type, column }) => (type === 'Relation' ? [] : [column]));
       const words = fields.filter(({ name }) => before.textIndex.includes(name)).map(textColumn);
       const dropped = [...columns, ...words].map((name) => `DROP COLUMN ${quote(name)}`);
+      const unique = before.uniqueIndexes.values().filter((index) => change.names.some((name) => index.fields.includes(name)));
       return [
+        // Those of several fields would stay.
+        ...unique.map(({ name }) => dropUniqueIndex(schemaName, before, name)),
         ...(joins.length > 0 ? [`DROP TABLE ${joins.join(', ')}`] : []),
         ...(dropped.length > 0 ? [`${alter} ${dropped.join(', ')}`] : []),
       ];
@@ -118,12 +129,14 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       ];
       return actions.length === 0 ? [] : [`${alter} ${actions.join(', ')}`];
     }
+    case 'setUniqueIndex':
+      return uniqueIndexStatements(schemaName, table, change.index);
+    case 'dropUniqueIndex':
+      return [dropUniqueIndex(schemaName, table, change.name)];
     case 'completeSearchIndex':
     case 'retypeField':
     case 'renameField':
     case 'setFieldOptions':
-    case 'setUniqueIndex':
-    case 'dropUniqueIndex':
     case 'setPermissions':
     case 'setTimeline':
     case 'setCopied':

@@ -10,6 +10,7 @@ import { quotedName } from './names.ts';
 import { writeCandidates } from './search.ts';
 import { writeSnapshot } from './snapshot.ts';
 import { writeTextMatch } from './text-match.ts';
+import { uniqueFunctions } from './unique-key.ts';
 
 /**
  * Returns the SQL dialect of a system's schema. Uses no functions of the service except those of search indexes.
@@ -20,14 +21,24 @@ export function postgresDialect(schema: string): Dialect {
   return {
     ...shared,
     table: (sqlName) => prefix + quotedName(sqlName),
+    uniqueKey: (form, storage, operand) =>
+      storage === 'text' || storage === 'pointer' ? `${prefix}${uniqueFunctions[form]}(${operand})` : operand,
     candidates: (...written) => writeCandidates(quotedName(schema), ...written),
   };
 }
 
-const shared: Omit<Dialect, 'table' | 'candidates'> = {
+const shared: Omit<Dialect, 'table' | 'candidates' | 'uniqueKey'> = {
   quoted: quotedName,
   noLimit: null,
   companion,
+  keyRows(out, json, storages) {
+    out.add('(SELECT n - 1 AS n');
+    storages.forEach((storage, at) => {
+      out.add(`, (e ->> ${at})::${arrayTypes[storage].slice(0, -2)} AS k${at}`);
+    });
+    out.add(' FROM json_array_elements(').bind(json).add('::json) WITH ORDINALITY AS r(e, n))');
+  },
+  joinByKey: (out, sqlName) => void out.add('JOIN ').table(sqlName).add(' AS t'),
   placeholder: (n) => `$${n}`,
   greatest: 'greatest',
   toColumn: (_storage, value) => value,

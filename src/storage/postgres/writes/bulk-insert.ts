@@ -26,15 +26,15 @@ export function idOf({ values }: Insert): string {
 }
 
 /**
- * Compiles inserts of one shape into a statement that adds them in order and returns the ids of those that did not exist; the folded inserts of
- * existing ones are skipped. Binds an array for each column: that was the fastest way to send many rows, and the text does not depend on their
+ * Compiles inserts of one shape into a statement that adds them in order and returns the ids of those that contradicted no unique index; the folded
+ * inserts of the others are skipped. Binds an array for each column: that was the fastest way to send many rows, and the text does not depend on their
  * number.
  * @param strict whether the statement fails if one of them exists
  */
 export function compileBulkInsert(writes: readonly Inserts[], dialect: Dialect, strict = false): Statement {
   const [first] = writes as readonly [Inserts, ...Inserts[]];
   const out = new SqlWriter(dialect);
-  const conflict = strict ? '' : ' ON CONFLICT ("objectId") DO NOTHING';
+  const conflict = strict ? '' : ` ON CONFLICT${first[0].table.uniqueIndexes.size > 0 ? '' : ' ("objectId")'} DO NOTHING`;
   const nth = (at: number) => writes.map((inserts) => inserts[at] as Insert);
   if (first.length === 1) {
     writeRows(out, nth(0), null);

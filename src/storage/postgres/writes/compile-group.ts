@@ -15,13 +15,16 @@ export interface Unit {
   readonly statements: readonly Statement[];
   /** As in `CompiledMutation`. */
   readonly tail: string | null;
-  /** Returns the outcome of the n-th of its writes. @throws what rejects that write alone */
+  /** Returns the outcome of the n-th of its writes. @throws what rejects that write alone; NotInserted */
   outcome(results: readonly Result[], n: number): WriteOutcome;
   /** As in `CompiledMutation`. */
   mustRetryLocked?(results: readonly Result[]): boolean;
 }
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
+/** Of a write whose record contradicts one of several unique indexes, and was left out: executed again by itself, it fails with its own error. */
+export class NotInserted extends Error {}
+
 /** A run of writes, each one step with its folded steps (folded-steps.ts), of records that do not depend on each other: they may be reordered. */
 interface Run {
   readonly inserts: { at: number; inserts: Inserts }[];
@@ -154,7 +157,15 @@ export function canReorder(mutations: readonly Mutation[]): mutations is Reorder
   if (main?.kind !== 'insert' && main?.kind !== 'update') return false;
   if (main.kind === 'insert' && main.source) return false;
   // Not with unique values: one write may free a value that another takes.
-  return uniqueFieldsOf(main.table.className).size === 0 && canFold(main, others);
+  if (uniqueFieldsOf(main.table.className).size > 0 || setsUniqueField(main)) return false;
+  return canFold(main, others);
+}
+
+/** Whether an update sets a field of a unique index. */
+function setsUniqueField(main: Of<'insert' | 'update'>): boolean {
+  const { uniqueIndexes } = main.table;
+  if (uniqueIndexes.size === 0 || main.kind === 'insert') return false;
+  return main.assignments.some(({ field }) => uniqueIndexes.values().some(({ fields }) => fields.includes(field.name)));
 }
 
 function canJoinRun(run: Run, mutations: Reorderable): boolean {
@@ -217,6 +228,7 @@ function insertUnit(bucket: Run['inserts'], schema: Schema, context: CompileCont
       if (result?.affected === bucket.length) return noOutcome;
       added ??= new Set(result?.rows.map(([id]) => id));
       if (added.has(idOf((bucket[n] as Run['inserts'][number]).inserts[0]))) return noOutcome;
+      if (first && first.inserts[0].table.uniqueIndexes.size > 0) throw new NotInserted();
       throw serviceError('duplicateValue');
     },
   };

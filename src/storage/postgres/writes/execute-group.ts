@@ -4,7 +4,7 @@ import type { Statement } from '../../sql/sql-writer.ts';
 import { commitInvalidation } from '../cluster/invalidation.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed, unavailable } from '../connection/map-error.ts';
-import { compileGroup, hasItems, locksInOrder, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
+import { compileGroup, hasItems, locksInOrder, NotInserted, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
 import { type CompiledConditions, compileConditions, conditionErrorOf } from './conditions.ts';
 import { hasEdits } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
@@ -25,12 +25,19 @@ export interface GroupExecution extends ExecutorContext {
   readonly merged: boolean;
 }
 
+/** Writes that an execution has left unsettled. */
+export interface Unexecuted {
+  /** The last writes, untouched, if the edits before them reach the limit of one transaction. */
+  readonly rest: readonly QueuedWrite[];
+  /** Those that were not inserted (`NotInserted`): to be executed again one by one. */
+  readonly left: readonly QueuedWrite[];
+}
+
 /**
  * Executes a group in one transaction and settles its writes.
- * @returns the last writes, untouched, if the edits before them reach the limit of one transaction
  * @throws GroupFailed, unavailable, CommitUnknown
  */
-export async function executeGroup(attempt: GroupExecution): Promise<readonly QueuedWrite[]> {
+export async function executeGroup(attempt: GroupExecution): Promise<Unexecuted> {
   const { group, transactions, dialect, lockLimit } = attempt;
   if (!group.some(({ plan }) => hasEdits(plan))) {
     const units = unitsOf(attempt, group);
@@ -49,8 +56,7 @@ export async function executeGroup(attempt: GroupExecution): Promise<readonly Qu
       await locateFailure({ group }, () =>
         transactions.atomically([schemaVersionGuard(attempt.schemaName, attempt.changes)], lockLimit),
       ).catch(withKnownOutcome);
-    settle(attempt, group, units, results);
-    return [];
+    return { rest: [], left: settle(attempt, group, units, results).left };
   }
   let sent: Pick<ResolvedGroup, 'resolved' | 'rest'> | undefined;
   const work = async (session: Session) => {
@@ -81,13 +87,14 @@ export async function executeGroup(attempt: GroupExecution): Promise<readonly Qu
     done.resolved.forEach((one, at) => {
       group[at]?.reject('error' in one ? one.error : done.error);
     });
-    return done.rest;
+    return { rest: done.rest, left: [] };
   }
   done.resolved.forEach((one, at) => {
     if ('error' in one) group[at]?.reject(one.error);
   });
-  settleSuperseded(group, done.resolved, settle(attempt, done.kept, done.units, done.results));
-  return done.rest;
+  const { outcomes, left } = settle(attempt, done.kept, done.units, done.results);
+  settleSuperseded(group, done.resolved, outcomes);
+  return { rest: done.rest, left };
 }
 
 /** Settles the superseded writes. Each has the Date before that of the write that was executed for it (`SupersededUpdates`). */
@@ -259,15 +266,16 @@ const conditionsOf = (attempt: GroupExecution): CompiledConditions =>
     attempt,
   );
 
-/** Settles each write after the transaction is durable. @returns the outcomes of those that were done */
+/** Settles each write after the transaction is durable. @returns the outcomes of those that were done; those that were not executed (`NotInserted`) */
 function settle(
   { recordWrites }: GroupExecution,
   group: readonly QueuedWrite[],
   units: readonly Unit[],
   results: readonly Result[],
-): ReadonlyMap<QueuedWrite, WriteOutcome> {
+): { readonly outcomes: ReadonlyMap<QueuedWrite, WriteOutcome>; readonly left: readonly QueuedWrite[] } {
   const outcomes = new Map<QueuedWrite, WriteOutcome>();
   recordWrites(tablesOf(group.map(({ plan }) => plan)));
+  const left: QueuedWrite[] = [];
   let first = 0;
   for (const unit of units) {
     const own = results.slice(first, first + unit.statements.length);
@@ -279,9 +287,10 @@ function settle(
         outcomes.set(write, outcome);
         write.resolve(outcome);
       } catch (error) {
-        write.reject(error);
+        if (error instanceof NotInserted) left.push(write);
+        else write.reject(error);
       }
     });
   }
-  return outcomes;
+  return { outcomes, left };
 }

@@ -18,12 +18,12 @@ import {
 import type { SchemaCache } from '../schema/schema-cache.ts';
 import { cancelBuilds } from '../schema/search-index.ts';
 import { Autovacuums } from './autovacuum.ts';
-import { tablesOf, watchedAmong } from './compile-group.ts';
+import { hasItems, tablesOf, watchedAmong } from './compile-group.ts';
 import type { CompileContext } from './compile-mutation.ts';
 import { requireConditions } from './conditions.ts';
 import { executeGroup, type GroupExecution } from './execute-group.ts';
 import { executePlan } from './execute-plan.ts';
-import { GroupFailed, refusalOf } from './map-error.ts';
+import { duplicateKeyOf, GroupFailed, isUnknownIndex, refusalOf } from './map-error.ts';
 import { heldTables, Obstructed, obstaclesOf, tableObstacle, unnamedObstacles } from './obstacles.ts';
 import type { Executor, LockWait, QueuedWrite, Unfinished } from './queued-write.ts';
 import { changeSchema } from './schema-change.ts';
@@ -157,7 +157,8 @@ export class WriteExecutor implements Executor {
     const attempt: GroupExecution = { ...this.#context, ...under, group, merged };
     let failed: GroupFailed;
     try {
-      const rest = await this.#retrying(group, () => executeGroup(attempt));
+      const { left, rest } = await this.#retrying(group, () => executeGroup(attempt));
+      for (const write of left) await this.#executePart([write], under, false);
       return this.#execute(rest, under, merged);
     } catch (error) {
       if (!(error instanceof GroupFailed)) throw error;
@@ -201,7 +202,9 @@ export class WriteExecutor implements Executor {
     const { transactions, schemaName, recordWrites } = this.#context;
     const { plan, plannedUnder } = write;
     const [only, ...others] = plan.mutations;
-    const refusal = only && others.length === 0 ? refusalOf(failure, only) : undefined;
+    const isSimple = only !== undefined && others.length === 0;
+    // Of a write with several records the failed step shows which one.
+    const refusal = isSimple ? refusalOf(failure, only) : hasItems(plan.mutations) ? undefined : duplicateKeyOf(failure, plan);
     if (refusal instanceof ServiceError) {
       write.reject(errorOfItem(refusal, only?.item));
       return;
@@ -233,7 +236,7 @@ export class WriteExecutor implements Executor {
 
   /** Reloads the schema if the error may come from an outdated one. @throws SchemaVersionChanged if it has changed */
   async #checkSchemaVersion(error: unknown, changes: number): Promise<void> {
-    if (!isAssertionFailure(error) && !isSchemaStale(error)) return;
+    if (!isAssertionFailure(error) && !isSchemaStale(error) && !isUnknownIndex(error, this.schema())) return;
     await this.#context.reloadSchema();
     if (this.#context.schemaCache.changes !== changes) throw new SchemaVersionChanged();
   }

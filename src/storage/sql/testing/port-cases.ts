@@ -8,6 +8,7 @@ import { testNotes } from './note-cases.ts';
 import { testContents } from './raw-access-cases.ts';
 import { testRest } from './rest-cases.ts';
 import { testSnapshots } from './snapshot-cases.ts';
+import { testUnique } from './unique-cases.ts';
 
 /**
  * Defines all cases that both engines pass through the port of the storage. Await it before the first test runs; otherwise the store is closed once
@@ -21,5 +22,6 @@ export async function testPort(engine: Engine, store: Store): Promise<void> {
   await testContents(store);
   await testEvery(store);
   await testConditions(store);
+  await testUnique(store);
   testRest(engine);
 }

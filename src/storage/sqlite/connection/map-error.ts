@@ -3,6 +3,8 @@ import { type PassingFault, passingFaultOfSystem, unavailableSince } from '../..
 
 /** A value exceeds the length limit. */
 export const SQLITE_TOOBIG = 18;
+/** Another row has the value of a unique index. */
+export const SQLITE_CONSTRAINT_UNIQUE = 2067;
 /** Another connection holds a lock that is needed. */
 export const SQLITE_BUSY = 5;
 

@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/model/selection.ts';
-import type { Field, TableSchema } from '../../../schema/model.ts';
+import type { Field, Schema, TableSchema, UniqueIndex } from '../../../schema/model.ts';
 import { type RowWriter, rowWriter } from '../../../values/rows/encode.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
+import type { KeyedRecord } from '../../by-key.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import {
@@ -18,6 +20,7 @@ import {
 } from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
+import { compileByKey, keyedRecords, requireUniqueIndex } from '../../sql/unique-key.ts';
 import type { Connection } from '../connection/connection.ts';
 import { MAX_VALUE_BYTES } from '../connection/open-database.ts';
 import type { Rows } from '../connection/statements.ts';
@@ -46,6 +49,8 @@ function maxValueBytesOf({ stages }: Aggregation): number {
 
 /** Maximum characters of a record that is written on the event loop. */
 const MAX_SHORT_RECORD_CHARS = 1024 * 1024;
+/** Keys that are looked up before other requests get a turn of the event loop. */
+const KEYS_PER_TURN = 200;
 /** Maximum places that includes reach into on the event loop: each needs a statement to be compiled. */
 const MAX_SHORT_PLACES = 20;
 
@@ -61,6 +66,8 @@ export interface PlannedSchema {
   removals(): number;
   /** Checks whether another process has changed it. */
   notice(): void;
+  /** Returns the schema as of then. */
+  current(): Schema;
   /** Call when a read on a thread begins; returns a function that receives the error of that read. */
   onFailed(): (error: unknown) => void;
 }
@@ -140,6 +147,23 @@ export class SqliteReader implements Reader {
     const plan: ReadPlan = { text, params, shape: { columns }, includes: [], maxValueBytes };
     const { results } = await this.#findOnThread({ list: plan, count: null }, null);
     return results;
+  }
+
+  /** On the event loop: each key is one look-up in an index. */
+  async findByKey(
+    table: TableSchema,
+    index: UniqueIndex,
+    keys: readonly (readonly StoredValue[])[],
+  ): Promise<readonly (KeyedRecord | null)[]> {
+    const found: (KeyedRecord | null)[] = [];
+    for (let at = 0; at < keys.length; at += KEYS_PER_TURN) {
+      if (at > 0) await nextTurn();
+      this.#schema.notice();
+      requireUniqueIndex(this.#schema.current(), table, index);
+      const some = keys.slice(at, at + KEYS_PER_TURN);
+      found.push(...keyedRecords(this.#connection.all(compileByKey(table, index, some, dialect)), some.length));
+    }
+    return found;
   }
 
   textOf(table: TableSchema, fields: readonly Field[], values: readonly StoredValue[]): string {

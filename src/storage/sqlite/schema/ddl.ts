@@ -9,6 +9,7 @@ import type { Storage } from '../../../values/types/type.ts';
 import { isActorField, quoted as quote } from '../../sql/sql-writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { maxRowCount } from '../connection/statements.ts';
+import { createUniqueIndex, dropUniqueIndex, requireValues } from './constraints.ts';
 import { copyConverted } from './retype.ts';
 import { completeSearchIndex, createSearchIndex, dropSearchIndex } from './search-index.ts';
 import { createTextIndex, dropTextIndex, type TextIndex } from './text-index.ts';
@@ -32,7 +33,7 @@ const MAX_SHORT_RECORDS = 10_000;
  * Executes a step of a schema change in SQL, inside the caller's transaction.
  * @param before the schema without the change
  * @param after the schema with it (`applyStep`), which names the columns
- * @throws schemaOperation (255) if a table to drop has records
+ * @throws schemaOperation (255) if a table to drop has records; contradictedIndex (137), recordsLackField (142)
  */
 export function applyDdl(connection: Connection, change: SchemaStep, before: Schema, after: Schema): void {
   const { db } = connection;
@@ -59,6 +60,7 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
           table,
           change.fields.map(({ name }) => fieldOf(table, name)),
         );
+      requireValues(db, old, table);
       break;
     }
     case 'dropFields': {
@@ -95,10 +97,16 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
       dropTextIndex(db, textIndexOf(tableOf(before, change.className)));
       createTextIndex(db, textIndexOf(table));
       break;
-    case 'renameField':
-    case 'setFieldOptions':
     case 'setUniqueIndex':
+      createUniqueIndex(db, table, change.index);
+      break;
     case 'dropUniqueIndex':
+      dropUniqueIndex(db, table, change.name);
+      break;
+    case 'setFieldOptions':
+      requireValues(db, tableOf(before, change.className), table);
+      break;
+    case 'renameField':
     case 'setPermissions':
     case 'setTimeline':
     case 'setCopied':
@@ -168,6 +176,7 @@ function remakeTable(db: DatabaseSync, old: TableSchema, table: TableSchema): vo
   db.exec(`ALTER TABLE ${quote(copy)} RENAME TO ${quote(table.sqlName)}`);
   createIndexes(db, table);
   for (const index of table.indexes.values()) createIndex(db, table, index);
+  for (const index of table.uniqueIndexes.values()) createUniqueIndex(db, table, index);
   createTextIndex(db, textIndexOf(table));
   for (const [name, field] of old.fields) if (field.type === 'Relation' && !table.fields.has(name)) dropColumn(db, old, field);
   for (const [name, field] of table.fields) if (field.type === 'Relation' && !old.fields.has(name)) createJoinTable(db, field);
@@ -183,6 +192,7 @@ function replaceTable(db: DatabaseSync, old: TableSchema, table: TableSchema): v
   db.exec(`DROP TABLE ${quote(old.sqlName)}`);
   createIndexes(db, table);
   for (const index of table.indexes.values()) if (index.name !== SEARCH_INDEX) createIndex(db, table, index);
+  for (const index of table.uniqueIndexes.values()) createUniqueIndex(db, table, index);
   createTextIndex(db, textIndexOf(table));
 }
 
@@ -195,12 +205,12 @@ function createJoinTable(db: DatabaseSync, relation: Field): void {
 /** Creates the index that a field has because of its type or purpose. */
 function createFieldIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   if (field.type === 'Pointer') createPointerIndex(db, table, field);
-  if (uniqueFieldsOf(table.className).has(field.name)) createUniqueIndex(db, table, field);
+  if (uniqueFieldsOf(table.className).has(field.name)) createUniqueFieldIndex(db, table, field);
   if (lookUpFieldsOf(table.className).has(field.name)) createLookUpIndex(db, table, field);
 }
 
 /** NULLs are not duplicates of each other. */
-function createUniqueIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
+function createUniqueFieldIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   db.exec(`CREATE UNIQUE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${quote(field.column)})`);
 }
 
@@ -226,6 +236,7 @@ function dropColumn(db: DatabaseSync, table: TableSchema, field: Field): void {
   db.exec(`DROP INDEX IF EXISTS ${quote(fieldIndex(table, field))}`);
   for (const index of table.indexes.values())
     if (index.keys.some(([name]) => name === field.name)) dropIndex(db, table, index.name);
+  for (const { name, fields } of table.uniqueIndexes.values()) if (fields.includes(field.name)) dropUniqueIndex(db, table, name);
   db.exec(`ALTER TABLE ${quote(table.sqlName)} DROP COLUMN ${quote(field.column)}`);
 }
 

@@ -40,6 +40,18 @@ export const sqliteDialect: Dialect = {
   table: quoted,
   noLimit: -1,
   companion: () => null,
+  // The result is an expression for all types: SQLite names the columns of an index without one in errors, instead of the index.
+  uniqueKey: (form, storage, operand) =>
+    form === 'text' || storage !== 'text' ? `nullif(${operand}, '')` : `rds_unique_${form}(${operand})`,
+  keyRows(out, json, storages) {
+    out.add('(SELECT e.key AS n');
+    storages.forEach((_, at) => {
+      out.add(`, e.value ->> ${at} AS k${at}`);
+    });
+    out.add(' FROM json_each(').bind(json).add(') AS e)');
+  },
+  // Without the index, reading the table once for each key would block the event loop; the statement fails instead.
+  joinByKey: (out, sqlName, index) => void out.add('CROSS JOIN ').table(sqlName).add(' AS t INDEXED BY ').name(index),
   placeholder: () => '?',
   greatest: 'max',
   toColumn: (_storage, value) => (typeof value === 'boolean' ? Number(value) : value),

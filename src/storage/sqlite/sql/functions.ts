@@ -4,6 +4,7 @@ import { isoText } from '../../../kernel/time.ts';
 import type { TextSearch } from '../../../query/model/filter.ts';
 import { compileRegex } from '../../../query/regex/index.ts';
 import { rootOf } from '../../../schema/model.ts';
+import { uniqueTextKey } from '../../../schema/unique-key.ts';
 import { parseIsoDate } from '../../../values/json/iso.ts';
 import { wireDate, wirePointer } from '../../../values/json/wire.ts';
 import { applyEdits, type JsonEdit } from '../../../values/operators/apply.ts';
@@ -23,6 +24,8 @@ export function registerFunctions(db: DatabaseSync, options: { tick?: () => void
   db.function('rds_instant', pure, (text) => (typeof text === 'string' ? parseIsoDate(text) : null));
   db.function('rds_wire', pure, wire);
   db.function('rds_without_points', pure, (text) => (typeof text === 'string' ? withoutPoints(text) : text));
+  for (const form of ['nocase', 'phone'] as const)
+    db.function(`rds_unique_${form}`, pure, (text) => (typeof text === 'string' ? uniqueTextKey(form, text) : null));
   db.function('rds_text_match', { ...pure, varargs: true }, textFunction(textMatcher));
   db.function('rds_text_score', { ...pure, varargs: true }, textFunction(textScorer));
   db.function('rds_edit', pure, (current, edits, type, label) =>

@@ -34,8 +34,8 @@ import type { Connection } from '../connection/connection.ts';
 import { saveStep } from '../schema/catalog.ts';
 import { applyDdl } from '../schema/ddl.ts';
 import { sqliteDialect as dialect, sqliteDialect } from '../sql/dialect.ts';
+import { unlessTaken } from './duplicates.ts';
 import { takeSnapshot } from './snapshot.ts';
-import { firstTakenOf, unlessTaken, type Values } from './transaction.ts';
 
 /**
  * Executes one step of a write, inside the caller's savepoint.
@@ -58,7 +58,7 @@ export function executeMutation(connection: Connection, mutation: Mutation, sche
       connection.run(compileUnmark(mutation, dialect));
       return noOutcome;
     case 'updateAll':
-      unlessTaken(mutation.table, () => connection.run(compileUpdateAll(mutation, dialect)));
+      unlessTaken(connection, mutation.table, () => connection.run(compileUpdateAll(mutation, dialect)));
       return noOutcome;
     case 'deleteAll':
       connection.run(compileDeleteAll(mutation, dialect));
@@ -74,12 +74,7 @@ type Insert = Extract<Mutation, { kind: 'insert' }>;
 function insert(connection: Connection, mutation: Insert): void {
   const plain = mutation.source?.kind === 'snapshot' ? withSnapshot(connection, mutation, mutation.source) : mutation;
   if (!plain) return;
-  const { table, values } = plain;
-  unlessTaken(
-    table,
-    () => connection.run(compileInsert(plain, dialect)),
-    () => firstTakenOf(connection, table, values.find(([{ name }]) => name === 'objectId')?.[1] ?? null, values),
-  );
+  unlessTaken(connection, plain.table, () => connection.run(compileInsert(plain, dialect)), plain);
 }
 
 /** Returns the insert with the snapshot as one of its values; `null` if the record does not exist. */
@@ -93,12 +88,7 @@ function update(connection: Connection, mutation: Extract<Mutation, { kind: 'upd
   const size = () => (connection.first(compileSize(table, objectId, dialect))?.[0] ?? 0) as number;
   const mayOutgrow = growthOf(mutation) !== null;
   const before = mayOutgrow ? size() : 0;
-  const set = () => mutation.assignments.flatMap((one): Values => (one.kind === 'set' ? [[one.field, one.value]] : []));
-  const row = unlessTaken(
-    mutation.table,
-    () => connection.first(compileUpdate(mutation, dialect)),
-    () => firstTakenOf(connection, mutation.table, mutation.objectId, set()),
-  );
+  const row = unlessTaken(connection, table, () => connection.first(compileUpdate(mutation, dialect)), mutation);
   if (!row) fail(mutation.missing ?? 'objectNotFound');
   // A record that was too large before may become smaller.
   if (mayOutgrow && size() > Math.max(before, limits.recordBytes)) fail('valueTooLarge');

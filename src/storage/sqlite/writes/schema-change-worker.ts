@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { DuplicateKey } from '../../constraints.ts';
 import { ConditionFailed } from '../../port.ts';
 import { Connection } from '../connection/connection.ts';
 import { busyError, mapError, sentFault, storeFaultOf } from '../connection/map-error.ts';
@@ -42,6 +43,7 @@ function answer(): SchemaChangeAnswer {
         text: error.message,
         ...(error.item !== undefined && { item: error.item }),
         ...(error.details !== undefined && { details: error.details }),
+        ...(error instanceof DuplicateKey && { duplicate: { className: error.className, index: error.index } }),
         ...(storeFaultOf(error) ? { cause: sentFault(error) } : {}),
       };
     if (error instanceof ConditionFailed) return 'overtaken';

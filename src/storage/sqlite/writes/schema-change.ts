@@ -5,8 +5,9 @@ import { ServiceError } from '../../../errors/fail.ts';
 import { inDoubtSince, unavailableSince } from '../../../errors/system-faults.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type SchemaStep, stepsOf } from '../../../schema/change.ts';
-import type { Schema, TableSchema } from '../../../schema/model.ts';
+import type { Schema, TableSchema, UniqueIndex } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
+import { DuplicateKey } from '../../constraints.ts';
 import { ConditionFailed, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
 import { receivedFault, type SentFault, storeFaultOf } from '../connection/map-error.ts';
@@ -49,6 +50,8 @@ export type SchemaChangeAnswer =
       readonly text: string;
       readonly item?: number;
       readonly details?: JsonObject;
+      /** Of a DuplicateKey. */
+      readonly duplicate?: { readonly className: string; readonly index: UniqueIndex };
       readonly cause?: SentFault;
     };
 
@@ -77,9 +80,12 @@ function reindexed(step: SchemaStep, { textIndex }: TableSchema): readonly strin
 function readsAll(step: SchemaStep): boolean {
   if (step.kind === 'retypeField') return true;
   if (step.kind === 'addFields')
-    return step.fields.some(({ name, type }) => type === 'Pointer' || lookUpFieldsOf(step.className).has(name));
+    return step.fields.some(
+      ({ name, type, required }) => type === 'Pointer' || required || lookUpFieldsOf(step.className).has(name),
+    );
   if (step.kind === 'setIndex') return !step.index.isFilling;
-  return step.kind === 'setTextIndex' || step.kind === 'dropFields';
+  if (step.kind === 'setFieldOptions') return step.options.required === true;
+  return step.kind === 'setTextIndex' || step.kind === 'setUniqueIndex' || step.kind === 'dropFields';
 }
 
 /**
@@ -108,10 +114,16 @@ export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile):
   });
 }
 
-function receivedError({ key, text, item, details, cause }: Extract<SchemaChangeAnswer, { key: ErrorKey }>): ServiceError {
-  const error = new ServiceError(key, text);
+function receivedError({
+  key,
+  text,
+  item,
+  details,
+  duplicate,
+  cause,
+}: Extract<SchemaChangeAnswer, { key: ErrorKey }>): ServiceError {
+  const error = duplicate ? new DuplicateKey(duplicate.className, duplicate.index) : new ServiceError(key, text, details);
   error.item = item;
-  error.details = details;
   if (cause) error.cause = receivedFault(cause);
   return error;
 }
