@@ -3,7 +3,14 @@ import { fail, ServiceError } from '../errors/fail.ts';
 import { errorOfWrite } from '../errors/system-faults.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
-import { type Cause, functionReferer, type Progress, type RecordContext, type WriteHooks } from '../records/index.ts';
+import {
+  type Cause,
+  functionReferer,
+  knownDuplicate,
+  type Progress,
+  type RecordContext,
+  type WriteHooks,
+} from '../records/index.ts';
 import { CustomFunctions, type FunctionRecord, queueCall } from './custom/index.ts';
 import type { FunctionCall, FunctionSystem, FunctionTrigger } from './custom/model.ts';
 import { forms } from './forms/index.ts';
@@ -104,7 +111,8 @@ export class Functions {
       return await form(context, input);
     } catch (error) {
       if (error instanceof ServiceError && error.key === 'valueTooLarge') fail('formTooLarge');
-      throw errorOfWrite(error);
+      // The sender learns no more of a unique index than an anonymous caller may know.
+      throw errorOfWrite(knownDuplicate(error, { ...context, principal: anonymous }));
     }
   }
 

@@ -45,6 +45,7 @@ export { checkWrites, createAtomically, type RecordWrite, writeAtomically } from
 export { isSilencingFlag, takeFlags } from './write/before-save.ts';
 export { commitPlan, eventOf } from './write/commit.ts';
 export { type Created, chosenId, createRecord, type NewRecord } from './write/create.ts';
+export { knownDuplicate } from './write/duplicates.ts';
 export { exclusively, holding, retryWhenConditionFailed } from './write/exclusive.ts';
 export { isServerSet } from './write/fields.ts';
 export { writeMatching, writtenName } from './write/matching/write-matching.ts';
@@ -58,4 +59,5 @@ export {
 export { deleteRecord } from './write/remove.ts';
 export { type TransactionResult, writeTransaction } from './write/transaction.ts';
 export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';
+export { upsertRecords } from './write/upsert.ts';
 export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './write/validate.ts';

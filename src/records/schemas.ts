@@ -25,6 +25,7 @@ import { followRenames } from './renames/rename-fields.ts';
 import { definitionsNaming, retypedFields } from './renames/unchanged-definitions.ts';
 import { type RecordWrite, type SchemaPlan, writeAtomically } from './write/batch-write.ts';
 import { retryWhenConditionFailed } from './write/exclusive.ts';
+import { checkDefaults } from './write/field-options.ts';
 
 /**
  * Returns the schema records of all tables. Reference: schemas.md#read-a-schema.
@@ -149,7 +150,9 @@ async function changeSchema(
   let table: TableSchema | undefined;
   const before: SchemaPlan = (schema) => {
     const changes = plan(schema);
-    table = applyChanges(schema, changes).tables.get(className);
+    const after = applyChanges(schema, changes);
+    checkDefaults(changes, after);
+    table = after.tables.get(className);
     return changes;
   };
   await writeAtomically(context, alongside, before, followed);

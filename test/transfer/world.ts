@@ -38,6 +38,7 @@ export async function fill(service: Service, many: number): Promise<World> {
     /\S+$/.exec((await succeed(service, 'key', 'add', '--system', service.appId, '--name', 'second')).trim())?.[0] ?? '';
   const file = await hostileTable(service);
   await changedTable(service);
+  await guardedTable(service);
   await defineTable(service, 'Many', { n: 'Number', s: 'String', tags: 'Array' });
   await createMany(
     service,
@@ -97,6 +98,29 @@ async function changedTable(service: Service): Promise<void> {
   await send(service, 'PUT', `/platform/classes/changed/${ids[0]}`, { A: { __op: 'Increment', amount: 0.1 } });
 }
 
+/** Creates a table that requires something of its records. */
+async function guardedTable(service: Service): Promise<void> {
+  await send(service, 'POST', '/platform/schemas/Guarded', {
+    fields: {
+      name: { type: 'String', required: true },
+      state: { type: 'Object', defaultValue: { a: [null, 'x'], 1: date('2020-01-01T00:00:00.000Z') } },
+      phone: { type: 'String' },
+      n: { type: 'Number' },
+    },
+    uniqueIndexes: {
+      name: { fields: ['name'], as: 'nocase' },
+      phone: { fields: ['phone'], as: 'phone' },
+      both: { fields: ['n', 'name'] },
+    },
+  });
+  const names = ['a', 'Straße', 'ΟΔΟΣ', 'שלום', 'x'.repeat(300)];
+  await createMany(
+    service,
+    'Guarded',
+    names.map((name, n) => ({ name, n, ...(n % 2 && { phone: `+972 3 ${n}` }) })),
+  );
+}
+
 /** Creates a user with a role. @returns the session token of the user */
 async function users(service: Service): Promise<string> {
   const signed = await service.call('POST', '/platform/users', {
@@ -132,6 +156,11 @@ export async function readAll(service: Service, { other }: World): Promise<Map<s
     for (const order of ['n', '-s', 'o.z', 'd,-b']) await read('/platform/classes/Hostile', { order, keys: 'objectId' });
     for (const words of ['שלום', 'creme', '"words many"'])
       await read('/platform/classes/changed', { where: { $text: { $search: { $term: words } } } });
+    for (const body of [{ name: 'STRASSE' }, { name: 'οδοσ' }, { name: 'b', phone: '031' }, {}]) {
+      const refused = await callSystem(service, system, 'POST', '/platform/classes/Guarded', { body });
+      assert.equal(refused.status, 400, refused.text);
+      answers.set(`refused ${JSON.stringify(body)}`, refused.text);
+    }
     await read('/platform/classes/Target', { where: { friends: { $exists: false } }, include: '*' });
     await read('/platform/classes/Many', { where: { tags: 3 }, limit: 10, order: '-n' });
   }

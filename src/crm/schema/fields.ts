@@ -6,7 +6,7 @@ import { badArguments } from '../refusals.ts';
 export const MAX_FIELDS = 200;
 export const MAX_LABEL_LENGTH = 200;
 
-/** Parsed form of `[{name, type, targetClass?, label?}]`. */
+/** Parsed form of `[{name, type, targetClass?, label?, required?, defaultValue?}]`. */
 export interface SentFields {
   /** The member `fields` of a request to the schema endpoints. */
   readonly definitions: JsonObject;
@@ -14,7 +14,7 @@ export interface SentFields {
   readonly labels: ReadonlyMap<string, string>;
 }
 
-const keys: ReadonlySet<string> = new Set(['name', 'type', 'targetClass', 'label']);
+const keys: ReadonlySet<string> = new Set(['name', 'type', 'targetClass', 'label', 'required', 'defaultValue']);
 
 /** Parses fields. Types are validated by the schema layer. @throws invalidArguments (107) for a malformed item or a duplicate name */
 export function readFields(sent: readonly JsonObject[]): SentFields {
@@ -28,14 +28,24 @@ export function readFields(sent: readonly JsonObject[]): SentFields {
     if (definitions.has(name)) wrong(`${place} ${name.slice(0, 128)} comes twice`);
     const targetClass = own(item, 'targetClass');
     const isTarget = targetClass !== undefined && targetClass !== null;
-    definitions.set(name, { type: textOf(own(item, 'type'), `${place}.type`), ...(isTarget && { targetClass }) });
+    definitions.set(name, {
+      type: textOf(own(item, 'type'), `${place}.type`),
+      ...(isTarget && { targetClass }),
+      ...optionsOf(item),
+    });
     const label = own(item, 'label');
     if (label !== undefined && label !== null) labels.set(name, labelOf(label, `${place}.label`));
   });
   return { definitions: Object.fromEntries(definitions), labels };
 }
 
-const wrong = (why: string): never => badArguments(why, { expected: 'fields: [{name, type, targetClass?, label?}]' });
+function optionsOf(item: JsonObject): JsonObject {
+  const [required, defaultValue] = [own(item, 'required'), own(item, 'defaultValue')];
+  return { ...(required !== undefined && { required }), ...(defaultValue !== undefined && { defaultValue }) };
+}
+
+const wrong = (why: string): never =>
+  badArguments(why, { expected: 'fields: [{name, type, targetClass?, label?, required?, defaultValue?}]' });
 
 const textOf = (value: JsonValue | undefined, place: string): string =>
   typeof value === 'string' && value !== '' ? value : wrong(`${place} must be a text`);

@@ -15,7 +15,7 @@ import { labelOf, missingTargets, readFields } from './fields.ts';
 export interface NewTable {
   readonly className: string;
   readonly label?: string | undefined;
-  /** `[{name, type, targetClass?, label?}]` */
+  /** `[{name, type, targetClass?, label?, required?, defaultValue?}]` */
   readonly fields?: readonly JsonObject[] | undefined;
   readonly timeline?: boolean | undefined;
 }
@@ -70,6 +70,12 @@ const ownName = (className: string) =>
 export const addFields = (context: CrmContext, className: string, fields: readonly JsonObject[]): Promise<JsonObject> =>
   runExclusive(context, DICTIONARY, (held) => addTo(held, className, fields));
 
+/** Fields that exist keep their options. */
+const typeOf = ({ type = null, targetClass }: JsonObject): JsonObject => ({
+  type,
+  ...(targetClass !== undefined && { targetClass }),
+});
+
 async function addTo(context: CrmContext, className: string, sent: readonly JsonObject[]): Promise<JsonObject> {
   const { store } = context;
   const { fields: before } = tableNamed(context, className);
@@ -78,7 +84,13 @@ async function addTo(context: CrmContext, className: string, sent: readonly Json
   const added = names.filter((name) => !before.has(name));
   const passedOver = names.filter((name) => before.has(name));
   const rows = await labelWrites(store, className, new Map([...labels].filter(([name]) => !before.has(name))));
-  await updateSchema(context, className, { fields: definitions }, rows);
+  const fields = Object.fromEntries(
+    Object.entries(definitions).map(([name, definition]) => [
+      name,
+      before.has(name) ? typeOf(definition as JsonObject) : definition,
+    ]),
+  );
+  await updateSchema(context, className, { fields }, rows);
   const warnings = missingTargets(store.schema(), definitions);
   return { className, added, ...(passedOver.length > 0 && { passedOver }), ...(warnings.length > 0 && { warnings }) };
 }

@@ -9,9 +9,13 @@ import { jobEndpoints } from './imports.ts';
 import { matchingEndpoints } from './matching.ts';
 import { aggregateEndpoints, classEndpoints } from './records.ts';
 import { schemaEndpoints } from './schemas.ts';
+import { upsertEndpoint } from './upsert.ts';
 import { userEndpoints } from './users.ts';
 
-/** Returns all data endpoints. A batch may address all except itself, writes by `where`, files, exports and jobs. @param loginLimit `null`: no limit */
+/**
+ * Returns all data endpoints. A batch may address all except itself, writes by `where`, files, exports, jobs and upserts.
+ * @param loginLimit `null`: no limit
+ */
 export function dataEndpoints(
   { users, resets, files, addresses }: Pick<HttpServices, 'users' | 'resets' | 'files' | 'addresses'>,
   loginLimit: RateLimit | null,
@@ -30,6 +34,7 @@ export function dataEndpoints(
     exportEndpoint(),
     ...jobEndpoints({ addresses }),
     ...fileEndpoints(files),
+    upsertEndpoint(reportFault),
     batchEndpoint(single, reportFault),
   ];
 }

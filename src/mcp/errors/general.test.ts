@@ -15,6 +15,8 @@ const unmet: ReadonlySet<ErrorKey> = new Set([
     'batchRoute',
     'batchItemBody',
     'pointedAt',
+    'noUniqueIndex',
+    'invalidUpsert',
   ] as const),
   ...(['tooLarge', 'functionNotFound', 'largeUploadUnauthorized', 'largeUploadsOff', 'userFunctionNotFound'] as const),
   ...(['formDisabled', 'formTooLarge', 'missingInput', 'functionFailed', 'functionTimeout', 'tooManyRequests'] as const),

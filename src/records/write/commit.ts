@@ -8,6 +8,7 @@ import type { RecordContext, RecordSteps } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { AddedSteps, Attempt, RuledFields, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
 import { retryOutdated } from './before-save.ts';
+import { knownDuplicate } from './duplicates.ts';
 import { type FieldsWrite, noResolvedFiles, resolveFiles } from './file-attachments.ts';
 
 /** A plan of a write, with one event for each record, for the observers. */
@@ -160,7 +161,7 @@ export async function commitPlan(
   } catch (error) {
     if (isUnavailable(error) || isInDoubt(error))
       for (const { event, observer, added } of observed.observed) observer.inDoubt?.(event, context, added);
-    throw error;
+    throw knownDuplicate(error, context);
   }
 }
 

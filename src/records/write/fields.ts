@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { refuseFormerName } from '../../schema/former-names.ts';
-import { checkFieldName, type Field, isFileType, type TableSchema, typeText } from '../../schema/model.ts';
+import { checkFieldName, type Field, isFileType, rootOf, type TableSchema, typeText } from '../../schema/model.ts';
 import { copyFields, derivedFieldsOf, secretFieldsOf } from '../../schema/system-tables.ts';
 import type { OwnValues } from '../../storage/column-values.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
@@ -22,6 +22,7 @@ import {
 } from '../../values/index.ts';
 import type { JsonEdit } from '../../values/operators/apply.ts';
 import type { RecordContext } from '../context/context.ts';
+import { defaultsFor, requireValues } from './field-options.ts';
 import type { SchemaDraft } from './schema-draft.ts';
 
 /** Members to add to, or remove from, a Relation; or the removal of all. */
@@ -47,13 +48,16 @@ export const isServerSet = (name: string): boolean => serverSet.has(name);
 /**
  * Plans the fields of a body against a table, and adds new fields to the draft. Fields derived from others are set too.
  * @param hidden fields that do not exist for the caller
- * @throws schemaMismatch (111) and the other errors of `values/`; invalidFieldName, renamedField (105); permissionDenied for a new field (119)
+ * @param isPart whether the body has only some of the fields that a create sends: the others are neither filled in nor required
+ * @throws fieldRequired (142), schemaMismatch (111) and the other errors of `values/`; invalidFieldName, renamedField (105); permissionDenied for a
+ * new field (119)
  */
 export function planFields(
   draft: SchemaDraft,
   body: JsonObject,
   mode: 'create' | 'update',
   hidden: ReadonlySet<string>,
+  isPart = false,
 ): FieldPlan {
   const planner = new FieldPlanner(draft, mode);
   for (const key of Object.keys(body)) {
@@ -73,7 +77,10 @@ export function planFields(
       planner.takePlace(name, path, value);
     }
   }
+  if (mode === 'create' && !isPart) for (const [name, value] of defaultsFor(draft.table, body)) planner.take(name, value);
   planner.finish();
+  const checked = mode === 'update' ? null : isPart ? new Set(Object.keys(body).map(rootOf)) : 'all';
+  requireValues(draft.table, planner.assignments, checked, hidden);
   return planner;
 }
 

@@ -17,6 +17,7 @@ import { pointerOf } from '../../values/types/pointer.ts';
 import type { RecordContext } from '../context/context.ts';
 import { runBeforeSave, takeFlags } from './before-save.ts';
 import { chosenId } from './create.ts';
+import { missingError, missingFields } from './field-options.ts';
 import { type FieldPlan, planFields } from './fields.ts';
 import { SchemaDraft } from './schema-draft.ts';
 
@@ -162,12 +163,15 @@ class RecordChecker {
       else parts.set(root, [[key, value]]);
     }
     for (const [field, entries] of parts) this.#checkField(field, Object.fromEntries(entries));
+    const { hiddenFields } = this.#grant;
+    for (const { name } of missingFields(this.draft.table, new Set(parts.keys())))
+      this.#addFault(missingError(name, hiddenFields), hiddenFields.has(name) ? undefined : name);
   }
 
   #checkField(field: string, part: JsonObject): void {
     const trial = new SchemaDraft(this.draft.table, this.#grant);
     try {
-      this.#point(planFields(trial, part, 'create', this.#grant.hiddenFields));
+      this.#point(planFields(trial, part, 'create', this.#grant.hiddenFields, true));
       this.draft = trial;
     } catch (error) {
       this.#addFault(error, field);

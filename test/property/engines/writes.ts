@@ -62,6 +62,25 @@ const index = fc.tuple(pickWord('i1 i2'), indexed, pick<Json>(1, -1, null)).map(
     indexes: { [of]: direction === null ? { __op: 'Delete' } : Object.fromEntries(names.map((name) => [name, direction])) },
   }),
 );
+const uniqueFields = fc.uniqueArray(pickWord('s S n d b p h l createdAt new1'), { minLength: 1, maxLength: 3 });
+const uniqueIndex = fc
+  .tuple(pickWord('u1 u2 U1'), uniqueFields, pick<Json>(undefined as never, 'text', 'nocase', 'phone', null))
+  .map(
+    ([name, of, as]): Json => ({
+      uniqueIndexes: { [name]: as === null ? { __op: 'Delete' } : { fields: of, ...(as !== undefined && { as }) } },
+    }),
+  );
+const options = fc
+  .tuple(
+    pickWord('s S n d b h o m'),
+    pick<Json>(true, false, undefined as never),
+    weighted([2, scalar], [1, anything]),
+    fc.boolean(),
+  )
+  .map(([name, required, defaultValue, hasDefault]): Json => {
+    const type = fields.get(name)?.type ?? 'String';
+    return { fields: { [name]: { type, ...(required !== undefined && { required }), ...(hasDefault && { defaultValue }) } } };
+  });
 const textIndex = fc.uniqueArray(pickWord('s h S'), { maxLength: 3 }).map((names): Json => ({ textIndex: names }));
 const everyone = { requiresAuthentication: true };
 const open = { find: everyone, get: everyone, count: everyone };
@@ -76,7 +95,7 @@ const permissions = pick<{ [key: string]: Json }>(
   { protectedFields: { 'userField:l': ['n', 's', 'r'], authenticated: ['d'] }, update: everyone },
 ).map((more): Json => ({ classLevelPermissions: { ...open, ...more } }));
 const redefine = fc
-  .oneof(fieldChange, index, textIndex, permissions)
+  .oneof(fieldChange, index, uniqueIndex, options, textIndex, permissions)
   .map((body): Request => ({ method: 'PUT', path: `schemas/${MAIN}`, body }));
 const drop = pick(MAIN, OTHER).map((table): Request => ({ method: 'DELETE', path: `schemas/${table}` }));
 

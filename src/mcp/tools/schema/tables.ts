@@ -6,7 +6,8 @@ import { defineTool } from '../../definition/tool.ts';
 export const createTableTool = defineTool({
   name: 'Create-Table',
   group: 'schema',
-  description: 'Create a table with the default permissions, labels and optional fields [{name, type, targetClass?, label?}].',
+  description:
+    'Create a table with the default permissions, labels and optional fields [{name, type, targetClass?, label?, required?, defaultValue?}].',
   input: {
     className: table(),
     label: text(200).optional(),
@@ -22,7 +23,8 @@ export const createTableTool = defineTool({
 export const addFieldsTool = defineTool({
   name: 'Add-Fields',
   group: 'schema',
-  description: 'Add fields [{name, type, targetClass?, label?}] to a table; a type can never be changed later.',
+  description:
+    'Add fields [{name, type, targetClass?, label?, required?, defaultValue?}] to a table; a type can never be changed later.',
   input: { className: table(), fields: objects(MAX_FIELDS) },
   needs: ['mcp:edit-page-and-schema'],
   isAdvanced: true,

@@ -1,4 +1,4 @@
-import { isRefusal, type ServiceError } from '../../../errors/fail.ts';
+import { fail, isRefusal, type ServiceError } from '../../../errors/fail.ts';
 import { fieldOf, tableOf } from '../../../schema/model.ts';
 import type { Mutation, Store } from '../../../storage/port.ts';
 import type { StoredValue } from '../../../values/index.ts';
@@ -85,7 +85,14 @@ async function insertAll(store: Store, className: string, records: readonly Mapp
 }
 
 async function insert(store: Store, className: string, values: ReadonlyMap<string, StoredValue>): Promise<void> {
-  await store.write({ plan: (schema) => ({ changes: [], mutations: [insertOf(tableOf(schema, className), values)] }) });
+  await store.write({
+    plan(schema) {
+      const table = tableOf(schema, className);
+      for (const { name, required } of table.fields.values())
+        if (required && (values.get(name) ?? '') === '') fail('fieldRequired', name);
+      return { changes: [], mutations: [insertOf(table, values)] };
+    },
+  });
 }
 
 /** Returns the mutation that adds an object. */
