@@ -28,6 +28,7 @@ import { soak } from './workloads/soak.ts';
 import { stream } from './workloads/stream.ts';
 import { systems } from './workloads/systems.ts';
 import { triggers } from './workloads/triggers.ts';
+import { unique } from './workloads/unique.ts';
 import { versions } from './workloads/versions.ts';
 
 const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
@@ -39,6 +40,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['files', files],
   ['forms', forms],
   ['triggers', triggers],
+  ['unique', unique],
   ['mcp', mcp],
   ['search', search],
   ['console', consoleGrid],
