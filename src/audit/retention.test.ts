@@ -29,6 +29,7 @@ beforeEach(async () => {
     _RequestLog: { path: { type: 'String' } },
     _syslogTriggers: {},
     _Timeline: { Last: { type: 'Boolean' } },
+    _IdempotencyKey: {},
     _Session: { expiresAt: { type: 'Date' } },
     Others: {},
   };
@@ -118,6 +119,12 @@ test('each log has its own days', async () => {
     [now - 3 * DAY_MS, now - DAY_MS],
     [now - 5 * DAY_MS, now - 3 * DAY_MS, now - DAY_MS],
   ]);
+});
+
+test('keys of repeated requests go after a day, whatever the settings', async () => {
+  await add('_IdempotencyKey', [now - 2 * DAY_MS, now - DAY_MS - 1, now - DAY_MS, now]);
+  await deleteOld(store, keeping({}), now, never);
+  assert.deepEqual(await left('_IdempotencyKey'), [now - DAY_MS, now]);
 });
 
 test('the newest row of a record stays the last one', async () => {

@@ -80,7 +80,7 @@ export async function changeStarted(store: Store, id: string, owner: string, set
   }
 }
 
-/** Deletes a row, unless it has been made anew. */
+/** Deletes a row, unless another one has taken its place. */
 export async function forget(store: Store, { objectId, createdAt }: Pick<KeyRow, 'objectId' | 'createdAt'>): Promise<void> {
   await store.write({
     plan(schema) {

@@ -4,7 +4,6 @@ export {
   functionReferer,
   type Progress,
   type RecordContext,
-  type RecordSteps,
   type WriteHooks,
 } from './context/context.ts';
 export type { FileKeeper, HeldFile, NamedFile, ResolvedFiles } from './context/file-keeper.ts';

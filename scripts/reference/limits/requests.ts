@@ -3,10 +3,13 @@ import * as place from '../../../src/admission/reservation.ts';
 import * as bodyTimeout from '../../../src/http/connections/body-timeout.ts';
 import * as connections from '../../../src/http/connections/connections.ts';
 import { bytesInMemory } from '../../../src/http/endpoint/body-reader.ts';
+import { MAX_KEPT_CHARS } from '../../../src/http/endpoint/keyed.ts';
 import * as longBodies from '../../../src/http/endpoint/long-bodies.ts';
 import * as compression from '../../../src/http/plugins/compression.ts';
 import * as longAnswers from '../../../src/http/plugins/long-answers.ts';
 import * as batch from '../../../src/http/routes/batch.ts';
+import { MAX_KEPT_BATCH_CHARS } from '../../../src/http/routes/batch-once.ts';
+import { MAX_TRANSACTION_ITEMS } from '../../../src/http/routes/batch-transaction.ts';
 import * as records from '../../../src/http/routes/record-writes.ts';
 import * as server from '../../../src/http/server.ts';
 import * as credentials from '../../../src/kernel/credentials.ts';
@@ -28,6 +31,12 @@ const batchLimits: LimitGroup = {
       see: 'records.md#write-many-records',
     },
     { of: 'items of a batch', value: 'no limit', beyond: 'the body limits apply', see: 'batch.md#batch-limits' },
+    {
+      of: 'items of a transaction',
+      value: count(MAX_TRANSACTION_ITEMS),
+      beyond: '400, code 107, before anything is done',
+      see: 'batch.md#transactions',
+    },
     {
       of: 'logins and password resets in a batch',
       value: count(batch.MAX_OPEN_ITEMS),
@@ -53,6 +62,18 @@ export const requestLimits: readonly LimitGroup[] = [
   {
     heading: '## Requests',
     limits: [
+      {
+        of: '`Idempotency-Key`',
+        value: '1 to 255 visible characters, for 24 hours',
+        beyond: '400, code 107',
+        see: 'requests.md#repeated-requests',
+      },
+      {
+        of: 'answer that is kept for repetitions: of a batch; of a function or a write by `where`',
+        value: `${characters(MAX_KEPT_BATCH_CHARS)}; ${characters(MAX_KEPT_CHARS)}`,
+        beyond: 'made again from its items; 413, code 116',
+        see: 'requests.md#repeated-requests',
+      },
       { of: 'body on the data endpoints', value: bytes(limits.bodyBytes), beyond: '413, code 116', see: 'requests.md#bodies' },
       {
         of: 'body of `/login`, `/logout`, `/requestPasswordReset`, `/users/me`, `/sessions/me`, and of reading or deleting a file',

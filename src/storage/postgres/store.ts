@@ -6,12 +6,12 @@ import { deletesRecord } from '../column-values.ts';
 import type { GenerationGrown } from '../engine.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { StoreSnapshot } from '../raw-access.ts';
-import type { RowContext } from '../sql/row-layout.ts';
+import { type RowContext, recordForm } from '../sql/row-layout.ts';
 import type { Statement } from '../sql/sql-writer.ts';
 import { DelayedInvalidations } from './cluster/delayed-invalidations.ts';
 import { type InvalidationBus, type StoreInvalidation, storeInvalidation, type Watcher } from './cluster/invalidation.ts';
 import { StalenessCheck } from './cluster/staleness-check.ts';
-import type { Database } from './connection/database.ts';
+import type { Database, Row } from './connection/database.ts';
 import { causeOf, lockTimeoutError, mapCatalogError, mapMissingTable, mapWriteError } from './connection/map-error.ts';
 import { PostgresRawAccess, withSnapshot } from './raw-access.ts';
 import { PostgresReader } from './reads/reader.ts';
@@ -55,6 +55,7 @@ export interface PostgresStoreSettings extends RowContext {
 export class PostgresStore implements Store, Watcher {
   readonly reader: PostgresReader;
   readonly raw: PostgresRawAccess;
+  readonly recordForm = () => recordForm(this.#schemaCache.changes, this.#context);
   readonly cluster: Cluster;
   readonly place: string;
   readonly #database: Database;
@@ -118,8 +119,10 @@ export class PostgresStore implements Store, Watcher {
       dropped: (error) => conditions?.met('rows of logs are lost', { app: named.appId }, error),
       report,
     });
-    const statements = () => probeStatements(schemaName);
-    this.#unregister = database.outage.register(schemaName, { appId: named.appId, statements });
+    this.#unregister = database.outage.register(schemaName, {
+      appId: named.appId,
+      statements: () => probeStatements(schemaName),
+    });
     this.#staleness = new StalenessCheck(
       () => invalidations.isReliable(),
       () => this.#refreshAll(),
@@ -140,11 +143,6 @@ export class PostgresStore implements Store, Watcher {
     return this.#schemaCache.schema;
   }
 
-  recordForm(): string {
-    const addresses = this.#context.addresses();
-    return `${this.#schemaCache.changes} ${addresses.public} ${addresses.uploads}`;
-  }
-
   whenCurrent(): Promise<void> {
     return this.#staleness.whenCurrent();
   }
@@ -162,8 +160,7 @@ export class PostgresStore implements Store, Watcher {
   }
 
   async keyVersions(keys: readonly string[]): Promise<readonly KeyVersion[]> {
-    const statement = versionsStatement(this.#schemaName, keys);
-    const [row] = await this.#database.short(statement, this.#schemaName).catch((error) => this.#throwCatalogError(error));
+    const [row] = await this.#readCatalog(versionsStatement(this.#schemaName, keys));
     if (row?.[0] !== this.#schemaCache.changes) await this.#reload();
     return versionsFrom(keys, row?.[1] ?? null);
   }
@@ -249,8 +246,7 @@ export class PostgresStore implements Store, Watcher {
 
   /** Reads the schema if its version has changed. @throws unavailable */
   async #refreshSchema(): Promise<void> {
-    const statement = { text: catalogVersionSql(this.#schemaName), params: [] };
-    const [row] = await this.#database.short(statement, this.#schemaName).catch((error) => this.#throwCatalogError(error));
+    const [row] = await this.#readCatalog({ text: catalogVersionSql(this.#schemaName), params: [] });
     if (row?.[0] !== this.#schemaCache.changes) await this.#reload();
   }
 
@@ -275,15 +271,14 @@ export class PostgresStore implements Store, Watcher {
 
   async #load(): Promise<void> {
     const since = this.#schemaCache.changes;
-    const rows = await this.#database
-      .short(loadStatement(this.#schemaName), this.#schemaName)
-      .catch((error) => this.#throwCatalogError(error));
-    this.#schemaCache.adoptRead(catalogFrom(rows), since);
+    this.#schemaCache.adoptRead(catalogFrom(await this.#readCatalog(loadStatement(this.#schemaName))), since);
   }
 
-  /** Throws the error of a failed read of the catalogue. A schema that is missing, or was removed by another process, counts as unavailable. */
-  #throwCatalogError(error: unknown): never {
-    throw this.#recordFault(mapCatalogError(error));
+  /** Reads the catalogue. A schema that is missing, or was removed by another process, counts as unavailable. */
+  #readCatalog(statement: Statement): Promise<Row[]> {
+    return this.#database.short(statement, this.#schemaName).catch((error) => {
+      throw this.#recordFault(mapCatalogError(error));
+    });
   }
 
   #recordFault(error: unknown): unknown {

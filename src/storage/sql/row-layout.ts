@@ -12,6 +12,12 @@ export interface RowContext {
   readonly addresses: () => FileAddresses;
 }
 
+/** Returns `Store.recordForm`. @param changes version of the schema; NaN if it is not known now */
+export function recordForm(changes: number, { addresses }: RowContext): string | null {
+  const { public: files, uploads } = addresses();
+  return Number.isNaN(changes) ? null : `${changes} ${files} ${uploads}`;
+}
+
 /**
  * Returns the wire form of a field's column; some default fields have their own. Reference: records.md#system-fields.
  * @param idAt position of the objectId in the rows; it is first in those of a selection

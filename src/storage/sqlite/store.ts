@@ -6,7 +6,7 @@ import { deletesRecord } from '../column-values.ts';
 import type { GenerationGrown } from '../engine.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { StoreSnapshot } from '../raw-access.ts';
-import type { RowContext } from '../sql/row-layout.ts';
+import { type RowContext, recordForm } from '../sql/row-layout.ts';
 import { storeWithin } from '../store-within.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
@@ -61,6 +61,7 @@ export class SqliteStore implements Store {
   readonly reader: SqliteReader;
   readonly raw: SqliteRawAccess;
   readonly cluster = embeddedCluster;
+  readonly recordForm = () => recordForm(this.#known.catalogVersion, this.#settings);
   readonly place: string;
   readonly #connection: Connection;
   readonly #commits: WriteQueue;
@@ -137,13 +138,6 @@ export class SqliteStore implements Store {
   /** Returns the known schema, even while the file cannot be read. */
   schema(): Schema {
     return this.#known.current();
-  }
-
-  recordForm(): string | null {
-    const { catalogVersion } = this.#known;
-    if (Number.isNaN(catalogVersion)) return null;
-    const addresses = this.#settings.addresses();
-    return `${catalogVersion} ${addresses.public} ${addresses.uploads}`;
   }
 
   /** `schema` and `tableVersion` check the file themselves. @throws unavailable if it is missing, damaged or another system's */
