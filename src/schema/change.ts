@@ -1,4 +1,4 @@
-import { memoByObject } from '../kernel/memo.ts';
+import { renameField, retypeField } from './changed-fields.ts';
 import { defaultFields, newTable } from './defaults.ts';
 import { withoutFormer } from './former-names.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type UniqueIndex,
 } from './model.ts';
 import { fillingIndex } from './search-index.ts';
+import { freeName, sqlNamesOf } from './sql-names.ts';
 import { isGuarding } from './system-tables.ts';
 
 /** A field to add. */
@@ -236,49 +237,6 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
   }
 }
 
-function retypeField(
-  table: TableSchema,
-  { name, type, targetClass }: Extract<SchemaChange, { kind: 'retypeField' }>,
-): TableSchema {
-  const { targetClass: _, ...field } = fieldOf(table, name);
-  const retyped: Field = { ...field, type, ...(targetClass !== undefined && { targetClass }) };
-  return { ...table, sqlName: copyName(table), fields: new Map(table.fields).set(name, retyped) };
-}
-
-/** Ends the SQL name of every second copy of a table. */
-const COPY = '~r';
-
-/** Returns the SQL name of a copy that takes the place of a table: one of two in turn, both of which count as taken (`sqlNamesOf`). */
-const copyName = ({ sqlName }: TableSchema): string => (sqlName.endsWith(COPY) ? firstName(sqlName) : `${sqlName}${COPY}`);
-
-/** Returns the SQL name that a table had before it was copied. Join tables keep names that begin like it. */
-const firstName = (sqlName: string): string => (sqlName.endsWith(COPY) ? sqlName.slice(0, -COPY.length) : sqlName);
-
-function renameField(table: TableSchema, name: string, to: string): TableSchema {
-  if (!table.fields.has(name) || table.fields.has(to)) throw new Error(`field ${table.className}.${name} cannot be ${to}`);
-  const renamed = (one: string) => (one === name ? to : one);
-  return {
-    ...table,
-    fields: new Map(Array.from(table.fields.values(), (field) => [renamed(field.name), { ...field, name: renamed(field.name) }])),
-    indexes: new Map(
-      Array.from(table.indexes, ([name, index]) => [
-        name,
-        { ...index, keys: index.keys.map(([field, direction]) => [renamed(field), direction] as const) },
-      ]),
-    ),
-    uniqueIndexes: new Map(
-      Array.from(table.uniqueIndexes, ([name, index]) => [name, { ...index, fields: index.fields.map(renamed) }]),
-    ),
-    textIndex: table.textIndex.map(renamed),
-    formerNames: new Map(
-      Array.from(
-        withoutFormer(table, (former) => former === to),
-        ([former, now]) => [former, renamed(now)],
-      ),
-    ),
-  };
-}
-
 /**
  * Names that an engine keeps for itself: columns of a full-text table (https://sqlite.org/fts5.html, "reserved fts5 column name"), system
  * columns (https://www.postgresql.org/docs/current/ddl-system-columns.html).
@@ -315,22 +273,6 @@ export class TableGrowth {
     this.#fields.set(name, field);
     return field;
   }
-}
-
-/** Cached, since every record of a new table in a batch needs it. */
-const sqlNamesOf = memoByObject(
-  (tables: ReadonlyMap<string, TableSchema>): ReadonlySet<string> =>
-    new Set(Array.from(tables.values(), ({ sqlName }) => firstName(sqlName).toLowerCase())),
-);
-
-/**
- * Returns a free SQL name. SQL ignores case and the interface does not, so `Name` and `name` need two columns. `~` cannot occur in a name of
- * the interface, so a generated name collides with none.
- */
-function freeName(wanted: string, taken: ReadonlySet<string>): string {
-  let name = wanted;
-  for (let n = 2; taken.has(name.toLowerCase()); n++) name = `${wanted}~${n}`;
-  return name;
 }
 
 /** Returns Pointer and Relation fields by target class, except Pointers of history (records.md#delete). */

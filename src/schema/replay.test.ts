@@ -53,6 +53,8 @@ const differences: readonly SchemaChange[] = [
   { kind: 'setFieldOptions', className: 'Team', name: 'Name', options: { required: true, defaultValue: '0' } },
   { kind: 'setUniqueIndex', className: 'Team', index: { name: 'b', fields: ['name'], as: 'phone' } },
   { kind: 'dropUniqueIndex', className: 'Team', name: 'a' },
+  { kind: 'setFormerNames', className: 'Team', names: [['was', 'name']], logged: [] },
+  { kind: 'setFormerNames', className: 'Team', names: [], logged: [['name', ['was']]] },
   { kind: 'setTextIndex', className: 'team', fields: [] },
   {
     kind: 'setPermissions',

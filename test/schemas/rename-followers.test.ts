@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { assertError, create, defineTable, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
 import { soon } from '../support/soon.ts';
 import { signUp } from '../support/users.ts';
+import { ended, imported, send } from '../transfer/import/import-jobs.ts';
 
 const rename = (to: string) => ({ __op: 'Rename', to });
 const update = { type: 'update-object' };
@@ -247,6 +248,23 @@ onEachEngine((get) => {
     await put(table, { fields: { Hidden: { __op: 'Delete' } } });
     assert.deepEqual(await seen(), shown);
     await put('_Timeline', { classLevelPermissions: rules });
+  });
+
+  test('an import with the former name is refused before its first row, with new fields too', async () => {
+    const table = tableName('T');
+    await defineTable(get(), table, { Old: 'String', n: 'Number' });
+    await rename1(table, 'Old', 'New');
+    for (const newFields of ['false', 'true']) {
+      const { status, body } = await send(get(), table, 'Old,n\nx,1\n', { query: { newFields } });
+      const job = status === 202 ? await ended(get(), body.job) : body;
+      assert.match(
+        JSON.stringify(job),
+        /has no field ..Old.. \(perhaps New, its name now\)/,
+        `${status} ${JSON.stringify(body)}`,
+      );
+    }
+    assert.deepEqual(await find(get(), table), []);
+    assert.equal((await imported(get(), table, 'New,n\nx,1\n')).created, 1);
   });
 
   test('a caller from whom the field is hidden does not learn its name', async () => {
