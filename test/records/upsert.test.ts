@@ -287,6 +287,28 @@ for (const engine of engines)
       );
     });
 
+    test('a former name of a field is 105 with the present one, in matchOn and in a record', async () => {
+      const table = await define({ old: 'String', n: 'Number' }, { code: { fields: ['old'] } });
+      const renames = { fields: { old: { __op: 'Rename', to: 'code' } } };
+      assert.equal((await store.call('PUT', `/platform/schemas/${table}`, { body: renames })).status, 200);
+      const renamed = { code: 105, error: 'Invalid field name: old (renamed to code)' };
+      assertRefused(await send(table, ['old'], [{ old: 'x' }]), renamed);
+      const results = await upsert(table, ['code'], [{ old: 'x' }, { code: 'x' }]);
+      assert.deepEqual([results[0].error, results[1].created], [renamed, true]);
+    });
+
+    test('with an Idempotency-Key: repeated, it has one effect and one answer', async () => {
+      const table = await define({ code: 'String', n: 'Number' }, byCode);
+      const request = { headers: { 'Idempotency-Key': unique('key') } };
+      const records = [{ code: 'a', n: { __op: 'Increment', amount: 1 } }, { n: 1 }];
+      const [first, second] = [await send(table, ['code'], records, request), await send(table, ['code'], records, request)];
+      assert.deepEqual([first.status, second.text, second.headers.get('idempotency-replayed')], [200, first.text, 'true']);
+      assert.deepEqual(
+        (await store.all(table)).map(({ n }) => n),
+        [1],
+      );
+    });
+
     test('it is logged as a write', async () => {
       const table = await define({ code: 'String' }, byCode);
       await upsert(table, ['code'], [{ code: 'x' }]);

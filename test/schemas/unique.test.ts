@@ -111,6 +111,28 @@ for (const engine of engines)
       assert.deepEqual((await store.all(table)).map(({ s }) => s).sort(), ['TAKEN', 'a', 'b', 'c', 'free', undefined]);
     });
 
+    test('in a transaction a duplicate undoes all, and the answer says which item it was', async () => {
+      const table = await define({ s: 'String' }, { one: { fields: ['s'] } });
+      const id = await store.create(table, { s: 'taken' });
+      const requests = ['a', 'b', 'a', 'c'].map((s) => ({ method: 'POST', path: path(table), body: { s } }));
+      const error = 'Another record has this value of s (unique index one)';
+      const own = await store.call('POST', '/platform/batch', { body: { transaction: true, requests } });
+      assert.deepEqual([own.status, own.body], [400, { code: 137, error, fields: ['s'], index: 2 }], own.text);
+      const update = { method: 'PUT', path: path(table, id), body: { s: 'b' } };
+      const other = await store.call('POST', '/platform/batch', { body: { transaction: true, requests: [requests[1], update] } });
+      assert.deepEqual([other.status, other.body], [400, { code: 137, error, fields: ['s'], index: 1 }], other.text);
+      assert.deepEqual(
+        (await store.all(table)).map(({ s }) => s),
+        ['taken'],
+      );
+      // A value that an earlier item frees may be taken by a later one.
+      const freed = [
+        { ...update, body: { s: 'other' } },
+        { method: 'POST', path: path(table), body: { s: 'taken' } },
+      ];
+      assert.equal((await store.call('POST', '/platform/batch', { body: { transaction: true, requests: freed } })).status, 200);
+    });
+
     test('many at once: one wins', async () => {
       const table = await define({ s: 'String' }, { one: { fields: ['s'], as: 'phone' } });
       const answers = await Promise.all(
@@ -213,6 +235,27 @@ for (const engine of engines)
       assertDuplicate(await store.post(table, { open: 'a' }, { session }), ['open'], 'o');
       const mine = await store.create(table, { open: 'b' }, { session });
       assertDuplicate(await store.put(table, mine, { open: 'a' }, { session }), ['open'], 'o');
+    });
+
+    test('an index follows a renamed field, and is kept when a field gets another type', async () => {
+      const table = await define({ s: 'String', n: 'String' }, { one: { fields: ['s'], as: 'nocase' }, two: { fields: ['n'] } });
+      await store.create(table, { s: 'a', n: '1' });
+      const id = await store.create(table, { s: 'b', n: '1.0' });
+      const renamed = await put(table, { fields: { s: { __op: 'Rename', to: 't' } } });
+      assert.deepEqual(renamed.body.uniqueIndexes.one, { fields: ['t'], as: 'nocase' }, renamed.text);
+      assertDuplicate(await store.post(table, { t: 'A' }), ['t'], 'one');
+      const retype = { fields: { n: { __op: 'Retype', type: 'Number' } } };
+      const { status, body, text } = await put(table, retype);
+      assert.deepEqual([status, body.code, body.count, body.duplicates?.[0]?.value], [400, 137, 1, 1], text);
+      assert.equal((await store.read(table, id)).n, '1.0');
+      assertDuplicate(await store.post(table, { n: '1.0' }), ['n'], 'two');
+      await store.update(table, id, { n: '2' });
+      assert.equal((await put(table, retype)).status, 200);
+      assertDuplicate(await store.post(table, { n: 2 }), ['n'], 'two');
+      assertDuplicate(await store.post(table, { t: 'B' }), ['t'], 'one');
+      assertRefused(await put(table, { fields: { t: { __op: 'Retype', type: 'Number', onError: 'null' } } }), { code: 255 });
+      const { body: shown } = await store.call('GET', `/platform/schemas/${table}`);
+      assert.deepEqual(shown.uniqueIndexes, { two: { fields: ['n'] }, one: { fields: ['t'], as: 'nocase' } });
     });
 
     test('building an index beside writes: every record is in it or was refused', async () => {

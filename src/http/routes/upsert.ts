@@ -12,6 +12,7 @@ export function upsertEndpoint(reportFault: (error: unknown) => void): Endpoint 
   return {
     method: 'POST',
     path: '/upsert/:className',
+    keyed: 'stepwise',
     async handle({ context, params: { className = '' }, body = {} }) {
       if (!isJsonObject(body)) return fail('invalidJson', 'the body must be an object');
       for (const key of Object.keys(body))

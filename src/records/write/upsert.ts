@@ -3,6 +3,7 @@ import { grantFor, refuseOutright, visibilityOf } from '../../access/index.ts';
 import { fail, isInDoubt, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { refuseFormerName } from '../../schema/former-names.ts';
 import { type Field, fieldOf, type TableSchema, type UniqueIndex } from '../../schema/model.ts';
 import { uniqueKey } from '../../schema/unique-key.ts';
 import type { KeyedRecord } from '../../storage/by-key.ts';
@@ -56,7 +57,7 @@ export async function upsertRecords(
   const items: Item[] = [];
   for (const [at, body] of bodies.entries())
     try {
-      items.push(itemOf(target, at, body as JsonValue));
+      items.push(itemOf(context, target, at, body as JsonValue));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       results[at] = { error };
@@ -102,7 +103,10 @@ function targetOf({ store, principal }: RecordContext, className: string, names:
     if (!grantFor(principal, 'create', table, schema) && !grantFor(principal, 'update', table, schema))
       fail('permissionDenied', 'create', className);
     const { hiddenFields } = visibilityOf(principal, table);
-    for (const name of names) if (hiddenFields.has(name)) fail('fieldDenied', name, className);
+    for (const name of names) {
+      refuseFormerName(table, name, hiddenFields);
+      if (hiddenFields.has(name)) fail('fieldDenied', name, className);
+    }
   }
   const index = table && indexOf(table, names);
   return index ? { table, index } : fail('noUniqueIndex', className, names.join(', '), callFor(className, names, table));
@@ -122,8 +126,10 @@ function callFor(className: string, names: readonly string[], table: TableSchema
   return `${table ? 'PUT' : 'POST'} schemas/${className} ${JSON.stringify(body)}`;
 }
 
-function itemOf({ table, index }: Target, at: number, body: JsonValue): Item {
+function itemOf({ principal }: RecordContext, { table, index }: Target, at: number, body: JsonValue): Item {
   if (!isJsonObject(body)) return fail('invalidUpsert', 'a record must be an object');
+  const { hiddenFields } = visibilityOf(principal, table);
+  for (const name of Object.keys(body)) refuseFormerName(table, name, hiddenFields);
   const values = index.fields.map((name) => keyValue(table, fieldOf(table, name), own(body, name)));
   const keys = values.map((value, nth) => {
     const key = uniqueKey(index.as ?? 'text', value);
@@ -259,6 +265,8 @@ async function upsertOne(
       return 'again';
     }
     return { error: errorToReport(error, progress, true) };
+  } finally {
+    if (progress.hasWritten && context.progress) context.progress.hasWritten = true;
   }
 }
 
