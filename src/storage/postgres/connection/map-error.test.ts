@@ -101,6 +101,11 @@ test('the constraint that a row violates', () => {
   assert.equal(violatedConstraint(error('23505', 'duplicate key', { constraint: 't_pkey' })), 't_pkey');
   assert.equal(violatedConstraint(new StatementFailed(0, error('23505', 'duplicate key', { constraint: 't_pkey' }))), 't_pkey');
   assert.equal(violatedConstraint(error('23503', 'foreign key', { constraint: 'f' })), undefined);
+  // As a coordinator passes it on.
+  const ofShard = error('23505', 'duplicate key value violates unique constraint "x~t_T~one_102008"', {});
+  assert.equal(violatedConstraint(ofShard), 'x~t_T~one_102008');
+  assert.equal(violatedConstraint(error('23505', 'la contrainte unique « x~t_T~one_102008 »', {})), 'x~t_T~one_102008');
+  assert.equal(violatedConstraint(error('23505', 'duplicate key "u~t_T_102008"', {})), '');
 });
 
 test('the column that a row violates, where the constraint is not named', () => {

@@ -1,11 +1,19 @@
 /** What a database's error says about the values of a statement. */
+import { UNIQUE_INDEX_PREFIX } from '../../sql/unique-key.ts';
 import { decisiveCodeOf, rootErrorOf } from './map-error.ts';
 
-/** Returns the violated constraint or unique index (23505), '' if its name is not known; `undefined` for other errors. */
+/** A unique index of clients in a message, in any language and with any quotes. */
+const CLIENT_INDEX = new RegExp(`${UNIQUE_INDEX_PREFIX}[A-Za-z0-9_~]+`);
+
+/**
+ * Returns the violated constraint or unique index (23505), '' if its name is not known; `undefined` for other errors. A coordinator passes on the
+ * message of a node, but not the name.
+ */
 export function violatedConstraint(error: unknown): string | undefined {
   if (decisiveCodeOf(error) !== '23505') return undefined;
-  const { constraint } = rootErrorOf(error) as { readonly constraint?: unknown };
-  return typeof constraint === 'string' ? constraint : '';
+  const { constraint, message } = rootErrorOf(error) as { readonly constraint?: unknown; readonly message?: unknown };
+  if (typeof constraint === 'string') return constraint;
+  return CLIENT_INDEX.exec(typeof message === 'string' ? message : '')?.[0] ?? '';
 }
 
 /** The only column of a unique index in the detail of an error: `Key ("objectId")=(x) already exists.`, in any language. */

@@ -33,7 +33,8 @@ type TableChange = Exclude<SchemaStep, { kind: 'setTemplateVersion' }>;
  * @param before the schema without the change
  * @param after the schema with it (`applyStep`), which names the columns
  * @param isNew whether the table was created in the same transaction and so has no records
- * @throws schemaOperation (255) if a table to drop has records; contradictedIndex (137); recordsLackField (142); unavailable if a search index is not complete
+ * @throws schemaOperation (255) if a table to drop has records; contradictedIndex (137); recordsLackField (142); unavailable if a search index is not
+ * complete
  */
 export async function applyDdl(
   session: Session,

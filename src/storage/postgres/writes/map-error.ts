@@ -11,8 +11,8 @@ import { fieldOfConstraint } from '../schema/ddl.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /**
- * Maps a step's database error to the client's error: DuplicateKey for a unique index of clients, duplicateValue, or the error of the unique field whose value another record has
- * (schema/system-tables.ts), badOperator for a sum outside the range of numbers, valueTooLarge. Other errors stay unchanged.
+ * Maps a step's database error to the client's error: DuplicateKey for a unique index of clients; duplicateValue, or the error of the unique field
+ * whose value another record has (schema/system-tables.ts); badOperator for a sum outside the range of numbers, valueTooLarge. Other errors stay unchanged.
  */
 export function refusalOf(error: unknown, mutation: Mutation): unknown {
   const cause = causeOf(error);
