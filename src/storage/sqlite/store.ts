@@ -121,7 +121,6 @@ export class SqliteStore implements Store {
     const planned = {
       removals: () => this.#known.removals,
       notice: () => this.#known.noticeQuietly(),
-      current: () => this.#known.schema,
       onFailed: () => {
         const { opening } = availability;
         return (error: unknown) => availability.metOnThread(error, opening);

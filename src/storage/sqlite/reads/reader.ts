@@ -64,10 +64,8 @@ interface CompiledGet {
 export interface PlannedSchema {
   /** Returns the number of removals from it so far. */
   removals(): number;
-  /** Checks whether another process has changed it. */
-  notice(): void;
-  /** Returns the schema as of then. */
-  current(): Schema;
+  /** Checks whether another process has changed it. @returns the schema as of now */
+  notice(): Schema;
   /** Call when a read on a thread begins; returns a function that receives the error of that read. */
   onFailed(): (error: unknown) => void;
 }
@@ -158,8 +156,7 @@ export class SqliteReader implements Reader {
     const found: (KeyedRecord | null)[] = [];
     for (let at = 0; at < keys.length; at += KEYS_PER_TURN) {
       if (at > 0) await nextTurn();
-      this.#schema.notice();
-      requireUniqueIndex(this.#schema.current(), table, index);
+      requireUniqueIndex(this.#schema.notice(), table, index);
       const some = keys.slice(at, at + KEYS_PER_TURN);
       found.push(...keyedRecords(this.#connection.all(compileByKey(table, index, some, dialect)), some.length));
     }

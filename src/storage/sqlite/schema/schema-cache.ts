@@ -73,13 +73,14 @@ export class SchemaCache {
     this.#foreignCommits = commits;
   }
 
-  /** Does the same, but keeps the known schema if the file cannot be read. */
-  noticeQuietly(): void {
+  /** Does the same, but keeps the known schema if the file cannot be read. @returns the schema known then */
+  noticeQuietly(): Schema {
     try {
       if (this.#connection.isTransaction || this.#isInPlace()) this.notice();
     } catch (error) {
       if (!storeFaultOf(error)) throw error;
     }
+    return this.#schema;
   }
 
   /** Call when a transaction of this process has begun. @throws unavailable */
