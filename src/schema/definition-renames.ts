@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/js
 import { applyChanges, emptySchema, isDefaultField, type SchemaChange, schemaOf } from './change.ts';
 import { recordRenames } from './former-names.ts';
 import { type ClassLevelPermissions, checkFieldName, type Grants, rootOf, type TableSchema } from './model.ts';
-import { clientIndexes } from './search-index.ts';
+import { clientIndexes, SEARCH_INDEX, searchRole } from './search-index.ts';
 import { derivedFieldsOf, fixedType, isSystemField } from './system-tables.ts';
 
 /** New names of fields, by their present names. */
@@ -50,8 +50,16 @@ export function planRenames(table: TableSchema, renames: FieldRenames): SchemaCh
   if (permissions !== table.permissions) changes.push({ kind: 'setPermissions', className, permissions });
   const timeline = table.timeline && renamedSettings(table.timeline, renames);
   if (timeline && timeline !== table.timeline) changes.push({ kind: 'setTimeline', className, timeline });
+  if (changesSearch(table, renames)) changes.push({ kind: 'dropIndex', className, name: SEARCH_INDEX });
   return [...changes, recordRenames(renamed, renames)];
 }
+
+/** Whether a field has another role in searches by its new name: its words are others, and the service builds the search index again. */
+const changesSearch = ({ indexes, fields }: TableSchema, renames: FieldRenames): boolean =>
+  (indexes.get(SEARCH_INDEX)?.keys ?? []).some(([name]) => {
+    const [field, to] = [fields.get(name), renames.get(name)];
+    return field !== undefined && to !== undefined && searchRole({ ...field, name: to }) !== searchRole(field);
+  });
 
 /** Returns a table after changes to it alone. */
 export function afterChanges(table: TableSchema, changes: readonly SchemaChange[]): TableSchema {

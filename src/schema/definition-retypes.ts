@@ -84,15 +84,9 @@ export function planRetypes(table: TableSchema, retypes: ReadonlyMap<string, Fie
     requireFitting(table, { name, ...typed });
     changes.push({ kind: 'retypeField', className, name, ...typed, onError });
   }
-  if (changes.length === 0) return changes;
-  // Copies have no unique indexes, which may refuse values that were converted to the same one, and no search index, which the service builds beside
-  // other work.
-  const unique = Array.from(
-    table.uniqueIndexes.values(),
-    (index): SchemaChange => ({ kind: 'setUniqueIndex', className, index }),
-  );
-  const search: SchemaChange[] = table.indexes.has(SEARCH_INDEX) ? [{ kind: 'dropIndex', className, name: SEARCH_INDEX }] : [];
-  return [...changes, ...unique, ...search];
+  // The copy has no search index, which the service builds beside other work.
+  if (changes.length === 0 || !table.indexes.has(SEARCH_INDEX)) return changes;
+  return [...changes, { kind: 'dropIndex', className, name: SEARCH_INDEX }];
 }
 
 /** @throws schemaOperation (255), invalidClp (107) */

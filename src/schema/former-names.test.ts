@@ -5,6 +5,7 @@ import { planTableChange } from './definition.ts';
 import { presentName, refuseFormerName } from './former-names.ts';
 import { type Schema, tableOf } from './model.ts';
 import { changesTo } from './replay.ts';
+import { SEARCH_INDEX } from './search-index.ts';
 
 const made = applyChanges(emptySchema, [
   { kind: 'createTable', className: 'T', fields: ['a', 'b'].map((name) => ({ name, type: 'String' })) },
@@ -41,6 +42,18 @@ describe('former names', () => {
     assert.throws(() => refuseFormerName(table, 'a', none), { code: 105, message: 'Invalid field name: a (renamed to x)' });
     assert.throws(() => refuseFormerName(table, 'a', new Set(['x'])), { code: 105, message: 'Invalid field name: a' });
     for (const name of ['b', 'x', 'other', 'constructor']) refuseFormerName(table, name, none);
+  });
+
+  test('a search index goes if a field would be searched otherwise, and stays if not', () => {
+    const index = { name: SEARCH_INDEX, keys: [['FullName', 1]] } as const;
+    const searched = applyChanges(made, [
+      { kind: 'addField', className: 'T', name: 'FullName', type: 'String' },
+      { kind: 'setIndex', className: 'T', index },
+    ]);
+    const keysAfter = (to: string) => tableOf(rename(searched, 'FullName', to), 'T').indexes.get(SEARCH_INDEX)?.keys;
+    assert.deepEqual(keysAfter('OtherName'), [['OtherName', 1]]);
+    assert.equal(keysAfter('Phone'), undefined);
+    assert.equal(keysAfter('Comment'), undefined);
   });
 
   test('are part of the changes that make a schema again', () => {

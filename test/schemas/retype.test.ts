@@ -384,6 +384,64 @@ onEachEngine((get) => {
     for (const id of ids) await get().call('DELETE', `/platform/classes/_Trigger/${id}`);
   });
 
+  test('Schemas PUT Retype: unique indexes refuse values that become the same, and hold afterwards', async () => {
+    const table = tableName('T');
+    await defineTable(
+      get(),
+      table,
+      { F: 'String', n: 'Number' },
+      { uniqueIndexes: { one: { fields: ['F'] }, other: { fields: ['n'] } } },
+    );
+    const ids = [await create(get(), table, { F: '1', n: 1 }), await create(get(), table, { F: '1.0', n: 2 })];
+    await create(get(), table, { n: 3 });
+    const refused = await retype(table, 'Number');
+    assertError(refused, 400, 137);
+    assert.deepEqual([refused.body.count, refused.body.duplicates.map(({ objectIds }: Row) => objectIds)], [1, [ids]]);
+    assert.deepEqual(
+      (await values(table)).map(({ F }) => F),
+      ['1', '1.0', undefined],
+    );
+    assert.equal((await get().call('PUT', `/platform/classes/${table}/${ids[1]}`, { body: { F: '2' } })).status, 200);
+    for (const type of ['Number', 'String', 'Number']) {
+      const answer = await retype(table, type);
+      assert.equal(answer.status, 200, answer.text);
+      const value = type === 'Number' ? 2 : '2';
+      for (const body of [{ F: value }, { n: 1 }])
+        assertError(await get().call('POST', `/platform/classes/${table}`, { body }), 400, 137);
+    }
+    const renamed = await put(table, { fields: { F: { __op: 'Rename', to: 'G' } } });
+    assert.deepEqual([renamed.body.changed, renamed.body.uniqueIndexes.one], [{ uniqueIndexes: ['one'] }, { fields: ['G'] }]);
+    const twice = await get().call('POST', `/platform/classes/${table}`, { body: { G: 2 } });
+    assertError(twice, 400, 137);
+    assert.deepEqual(twice.body.fields, ['G']);
+  });
+
+  test('Schemas PUT Retype: a default value is converted; a required field refuses what cannot be', async () => {
+    const table = tableName('T');
+    const fields = { F: { type: 'String', required: true, defaultValue: '7' }, n: { type: 'Number' } };
+    assert.equal((await get().call('POST', `/platform/schemas/${table}`, { body: { fields } })).status, 200);
+    const id = await create(get(), table, { F: 'x', n: 1 });
+    const refused = await retype(table, 'Number', 'null');
+    assertError(refused, 400, 111);
+    assert.equal(refused.body.cannotConvert, 1);
+    assert.equal((await get().call('PUT', `/platform/classes/${table}/${id}`, { body: { F: '1' } })).status, 200);
+    assertError(await put(table, { fields: { F: { __op: 'Retype', type: 'Boolean' } } }), 400, 111, /^schema mismatch for .*\.F/);
+    const answer = await retype(table, 'Number');
+    assert.deepEqual(
+      [answer.status, answer.body.fields.F],
+      [200, { type: 'Number', required: true, defaultValue: 7 }],
+      answer.text,
+    );
+    await create(get(), table, { n: 2 });
+    assert.deepEqual(
+      (await values(table)).map(({ F }) => F),
+      [1, 7],
+    );
+    assertError(await get().call('PUT', `/platform/classes/${table}/${id}`, { body: { F: null } }), 400, 142);
+    const { fields: after } = (await put(table, { fields: { F: { __op: 'Rename', to: 'G' } } })).body;
+    assert.deepEqual(after.G, { type: 'Number', required: true, defaultValue: 7 });
+  });
+
   test('Schemas PUT Retype of many records: reads go on, writes are in the result, others are answered', async () => {
     const table = tableName('T');
     await defineTable(get(), table, { F: 'String', n: 'Number' }, { indexes: { byN: { n: 1 } } });

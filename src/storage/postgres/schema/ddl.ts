@@ -210,7 +210,7 @@ const keyConstraints = (table: TableSchema): string[] => [
   `CONSTRAINT ${quote(`q~${table.sqlName}`)} UNIQUE ("_seq")`,
 ];
 
-/** Returns the statements that make a copy of a table, except indexes that later steps make (definition-retypes.ts). The tables of its Relations stay. */
+/** Returns the statements that make a copy of a table, without unique indexes and the search index. The tables of its Relations stay. */
 function copyStatements(schemaName: string, table: TableSchema): CopyStatements {
   const fields = new Map([...table.fields].filter(([, { type }]) => type !== 'Relation'));
   const [, ...fieldIndexes] = createTable(schemaName, { ...table, fields });

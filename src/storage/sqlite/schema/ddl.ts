@@ -183,8 +183,8 @@ function remakeTable(db: DatabaseSync, old: TableSchema, table: TableSchema): vo
 }
 
 /**
- * Drops a table whose records are in its copy, and gives the copy the indexes, except those that later steps make (definition-retypes.ts). The
- * tables of its Relations stay.
+ * Drops a table whose records are in its copy, and gives the copy the indexes, except the search index. The tables of its Relations stay.
+ * @throws contradictedIndex (137) if values were converted to the same one
  */
 function replaceTable(db: DatabaseSync, old: TableSchema, table: TableSchema): void {
   dropTextIndex(db, textIndexOf(old));
