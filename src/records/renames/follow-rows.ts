@@ -15,6 +15,8 @@ const MAX_COMPARED = 10_000;
 /** A table of the service whose records name fields. */
 export interface HoldingTable {
   readonly className: string;
+  /** Returns which of its records may name fields; left out: all. */
+  readonly filter?: (table: TableSchema) => Filter;
   /** The fields that `rewrite` reads, `objectId` included. */
   readonly fields: readonly string[];
   /** Returns the fields of a row, in wire form, with present names. Fields that are not returned stay. */
@@ -38,11 +40,11 @@ interface Rewritten {
 
 /** Reads the records of a table that name fields, and returns what a rename changes in them. @throws unavailable, timeout */
 export async function followRows(store: Store, holding: HoldingTable): Promise<FollowedNames> {
-  const { className } = holding;
+  const { className, filter = () => ({ kind: 'always' }) } = holding;
   const seen = await readRows<Seen>(store, {
     className,
     fields: ['objectId', 'updatedAt'],
-    filter: () => ({ kind: 'always' }),
+    filter,
   });
   const rewritten: Rewritten[] = [];
   for (let from = 0; from < seen.length; from += BATCH_SIZE) {
@@ -51,7 +53,7 @@ export async function followRows(store: Store, holding: HoldingTable): Promise<F
   }
   return {
     changed: rewritten.length > 0 ? holding.describe(rewritten.map(({ row }) => row)) : {},
-    conditions: (schema) => unchanged(schema.tables.get(className), seen),
+    conditions: (schema) => unchanged(schema.tables.get(className), filter, seen),
     steps: (schema) => rewritten.flatMap((row) => stepOf(schema, className, row)),
   };
 }
@@ -73,7 +75,7 @@ async function rewrite(store: Store, { className, fields, rewrite }: HoldingTabl
 const isSame = (a: JsonValue, b: JsonValue | undefined): boolean => b !== undefined && JSON.stringify(a) === JSON.stringify(b);
 
 /** Returns the condition that no record was added or changed since all were read. */
-function unchanged(table: TableSchema | undefined, seen: readonly Seen[]): Condition[] {
+function unchanged(table: TableSchema | undefined, filterOf: (table: TableSchema) => Filter, seen: readonly Seen[]): Condition[] {
   if (!table || seen.length > MAX_COMPARED) return [];
   const [id, time] = [fieldOf(table, 'objectId'), fieldOf(table, 'updatedAt')];
   const among = (field: Field, values: readonly StoredValue[]): Filter => ({ kind: 'in', field, values: [...new Set(values)] });
@@ -90,7 +92,8 @@ function unchanged(table: TableSchema | undefined, seen: readonly Seen[]): Condi
       ),
     ],
   };
-  const filter: Filter = seen.length === 0 ? { kind: 'always' } : { kind: 'not', item: known };
+  const mayName = filterOf(table);
+  const filter: Filter = seen.length === 0 ? mayName : { kind: 'and', items: [mayName, { kind: 'not', item: known }] };
   return [{ kind: 'absent', table, filter, key: `names in ${table.className}` }];
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import type { Filter } from '../../query/model/filter.ts';
-import { fieldOf, type Schema } from '../../schema/model.ts';
+import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { NameHolder, Renamed } from '../context/name-holder.ts';
 import { followRows } from './follow-rows.ts';
@@ -13,6 +13,7 @@ const labels: NameHolder = {
     const labelled = new Set<string>();
     const followed = await followRows(store, {
       className: DICTIONARY,
+      filter: (table) => ofTable(table, className),
       fields: ['objectId', 'tblName', 'field'],
       rewrite({ tblName, field }) {
         const name = tblName === className && typeof field === 'string' ? renames.get(field) : undefined;
@@ -26,13 +27,19 @@ const labels: NameHolder = {
   },
 };
 
+const ofTable = (table: TableSchema, className: string): Filter => ({
+  kind: 'compare',
+  field: fieldOf(table, 'tblName'),
+  op: 'eq',
+  value: className,
+});
+
 /** Deletes what is left of labels of earlier fields: of several rows for a name the first counts. */
 function withoutLabels({ tables }: Schema, className: string, fields: ReadonlySet<string>): Mutation[] {
   const table = tables.get(DICTIONARY);
   if (!table || fields.size === 0) return [];
-  const ofTable: Filter = { kind: 'compare', field: fieldOf(table, 'tblName'), op: 'eq', value: className };
   const ofFields: Filter = { kind: 'in', field: fieldOf(table, 'field'), values: [...fields] };
-  return [{ kind: 'deleteAll', table, filter: { kind: 'and', items: [ofTable, ofFields] } }];
+  return [{ kind: 'deleteAll', table, filter: { kind: 'and', items: [ofTable(table, className), ofFields] } }];
 }
 
 /** Values that forms give new records of a table: `DefaultValues.Account` in rows of `Config`. */
