@@ -241,6 +241,21 @@ for (const engine of engines)
       );
     });
 
+    test('a table with a unique index: the repetition is answered, and is no duplicate', async () => {
+      const table = await store.table({ Ext: 'String', N: 'Number' });
+      const uniqueIndexes = { byExt: { fields: ['Ext'] } };
+      const made = await store.call('PUT', `/platform/schemas/${table}`, { body: { uniqueIndexes } });
+      assert.equal(made.status, 200, made.text);
+      await twice('POST', path(table), { body: { Ext: 'a', N: 1 } });
+      assert.equal((await store.post(table, { Ext: 'a' }, keyed(randomUUID()))).body.code, 137);
+      const up = { Ext: 'a', N: { __op: 'Increment', amount: 1 } };
+      await twice('POST', `/platform/upsert/${table}`, { body: { matchOn: ['Ext'], records: [up] } });
+      assert.deepEqual(
+        (await store.all(table)).map(({ N }) => N),
+        [2],
+      );
+    });
+
     test('X-Platform-Request-Id: a repetition is 400 code 159, whatever its body', async () => {
       const table = await store.table({ A: 'Number' });
       const named = { headers: { 'X-Platform-Request-Id': randomUUID() } };
