@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
 import type { BenchContext } from '../support/context.ts';
+import { cpuSecondsOf } from '../support/cpu.ts';
 import { declareTable, fill, serviceTarget } from '../support/fill.ts';
 import { LoadClient } from '../support/load-client.ts';
 import { makeRecord, spread, table } from '../support/records.ts';
@@ -66,6 +67,13 @@ const pairs: readonly Pair[] = [
   },
 ];
 
+/** Requests a second, 99th percentile in milliseconds, and CPU seconds of the service per request, on which other load has less effect. */
+interface Figures {
+  readonly rate: number;
+  readonly p99: number;
+  readonly cpu: number;
+}
+
 /** Safe writes beside plain ones, in turn; embedded, then on PostgreSQL. */
 export async function safe(context: BenchContext): Promise<void> {
   const { scratch } = context;
@@ -82,23 +90,27 @@ async function measure(context: BenchContext, engine: string, database?: { url: 
   const target = serviceTarget(service);
   const ids = await fill(target, records);
   const load = new LoadClient(scratch);
-  const results = new Map<string, { rate: number; p99: number }[]>();
+  const pid = service.process.pid ?? 0;
+  const results = new Map<string, Figures[]>();
   for (let round = 1; round <= rounds; round++) {
     for (const pair of pairs)
       for (const side of round % 2 === 1 ? (['plain', 'safe'] as const) : (['safe', 'plain'] as const)) {
-        const { perSecond, p99 } = await load.run(target, pair[side](ids), { connections, seconds, warmup: 0.5 });
+        const before = cpuSecondsOf(pid);
+        const { perSecond, p99, answered } = await load.run(target, pair[side](ids), { connections, seconds, warmup: 0.5 });
+        const cpu = (cpuSecondsOf(pid) - before) / answered;
         const key = `${side} ${pair.name}`;
-        results.set(key, [...(results.get(key) ?? []), { rate: perSecond, p99 }]);
+        results.set(key, [...(results.get(key) ?? []), { rate: perSecond, p99, cpu }]);
       }
     note(`${engine}: round ${round} of ${rounds} done`);
   }
-  const of = (key: string, figure: 'rate' | 'p99') => median((results.get(key) ?? []).map((one) => one[figure]));
+  const of = (key: string, figure: keyof Figures) => median((results.get(key) ?? []).map((one) => one[figure]));
   const rows = pairs.map(({ name, target: least }) => {
     const [own, plain] = [of(`safe ${name}`, 'rate'), of(`plain ${name}`, 'rate')];
     const share = own / plain;
     const latencies = [milliseconds(of(`safe ${name}`, 'p99')), milliseconds(of(`plain ${name}`, 'p99'))];
-    return [name, count(own), count(plain), ratio(share), `≥ ${ratio(least)}`, verdict(share >= least), ...latencies];
+    const cpu = of(`safe ${name}`, 'cpu') / of(`plain ${name}`, 'cpu');
+    return [name, count(own), count(plain), ratio(share), `≥ ${ratio(least)}`, verdict(share >= least), ratio(cpu), ...latencies];
   });
   const heading = `safe, ${engine}: ${count(records)} records, ${connections} connections, medians of ${rounds} × ${seconds} s`;
-  printTable(heading, ['', 'safe req/s', 'plain req/s', 'ratio', 'target', '', 'p99', 'plain p99'], rows);
+  printTable(heading, ['', 'safe req/s', 'plain req/s', 'ratio', 'target', '', 'CPU a request', 'p99', 'plain p99'], rows);
 }
