@@ -21,8 +21,8 @@ export interface KeyRow {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly fingerprint: string;
-  /** `done`: the request was carried out; `started`: a request of several commits has begun. */
-  readonly state: 'done' | 'started';
+  /** Of a request of several commits that has begun; absent once it was carried out. */
+  readonly state?: 'started';
   /** Process that executes it. */
   readonly owner?: string;
   /** JSON text of the answer, if it was known before the commit or kept after it. */
@@ -31,7 +31,7 @@ export interface KeyRow {
   readonly sealed?: string;
   /** ObjectId of the record that was written. */
   readonly record?: string;
-  /** When it was created, in milliseconds since 1970. */
+  /** `updatedAt` of that record, or when it was deleted, in milliseconds since 1970; absent if it is in the snapshot. */
   readonly at?: number;
   /** JSON array of the names of the fields in `snapshot`, after `updatedAt`; the first member is whether they are only shown to callers who may read
    *  the record. */
@@ -52,7 +52,7 @@ type Insert = Extract<Mutation, { kind: 'insert' }>;
 export function keep(schema: Schema, key: RequestKey, id: string, values: OwnValues, source?: Insert['source']): Insert {
   const table = tableOf(schema, className);
   const at = Date.now();
-  const row = { objectId: id, createdAt: at, updatedAt: at, fingerprint: key.fingerprint, state: 'done', ...values };
+  const row = { objectId: id, createdAt: at, updatedAt: at, fingerprint: key.fingerprint, ...values };
   return { kind: 'insert', table, values: columnsOf(table, row), ...(source && { source }), isJoined: true };
 }
 

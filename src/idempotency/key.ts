@@ -26,6 +26,9 @@ export interface RequestKey {
   readonly isRepeated?: boolean;
 }
 
+/** Characters of a hash that are kept: 132 bits. */
+const HASH_CHARS = 22;
+
 const visible = /^[\x21-\x7e]{1,255}$/;
 
 /**
@@ -57,7 +60,7 @@ export interface NamedRequest {
 export async function requestKey({ kind, text }: SentKey, request: NamedRequest): Promise<RequestKey> {
   return {
     kind,
-    id: hash('sha256', JSON.stringify([kind, request.caller, text]), 'base64url'),
+    id: hash('sha256', JSON.stringify([kind, request.caller, text]), 'base64url').slice(0, HASH_CHARS),
     fingerprint: await fingerprintOf(request),
     secret: JSON.stringify([request.credential, text]),
   };
@@ -66,8 +69,18 @@ export async function requestKey({ kind, text }: SentKey, request: NamedRequest)
 /** Characters of a body that are hashed in one turn of the event loop. */
 const MAX_TURN_CHARS = 1024 * 1024;
 
+/** Members of an array from which it is hashed one by one. */
+const MIN_LONG_ARRAY = 100;
+
 /** Hashes the members of long arrays one by one, so that a large batch does not block the event loop. */
-async function fingerprintOf({ method, url, body }: NamedRequest): Promise<string> {
+function fingerprintOf(request: NamedRequest): string | Promise<string> {
+  const { method, url, body = null } = request;
+  const isLong = isJsonObject(body) && Object.values(body).some((one) => Array.isArray(one) && one.length >= MIN_LONG_ARRAY);
+  if (isLong) return longFingerprintOf(request);
+  return hash('sha256', JSON.stringify([method, url, body]), 'base64url').slice(0, HASH_CHARS);
+}
+
+async function longFingerprintOf({ method, url, body }: NamedRequest): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify([method, url]));
   let chars = 0;
   const add = async (text: string) => {
@@ -77,14 +90,12 @@ async function fingerprintOf({ method, url, body }: NamedRequest): Promise<strin
     chars = 0;
     await nextTurn();
   };
-  if (!isJsonObject(body)) await add(JSON.stringify(body ?? null));
-  else
-    for (const [name, value] of Object.entries(body)) {
-      await add(JSON.stringify(name));
-      if (!Array.isArray(value)) await add(JSON.stringify(value));
-      else for (const one of [value.length, ...value]) await add(JSON.stringify(one));
-    }
-  return digest.digest('base64url');
+  for (const [name, value] of Object.entries(body ?? {})) {
+    await add(JSON.stringify(name));
+    if (!Array.isArray(value)) await add(JSON.stringify(value));
+    else for (const one of [value.length, ...value]) await add(JSON.stringify(one));
+  }
+  return digest.digest('base64url').slice(0, HASH_CHARS);
 }
 
 /** Returns the key of a part of a request, such as an item of a batch. */

@@ -48,7 +48,7 @@ const keepAt = (key: RequestKey, createdAt: number, values: Record<string, strin
   store.write({
     plan(schema) {
       const table = tableOf(schema, '_IdempotencyKey');
-      const row = { objectId: key.id, createdAt, updatedAt: createdAt, fingerprint: key.fingerprint, state: 'done', ...values };
+      const row = { objectId: key.id, createdAt, updatedAt: createdAt, fingerprint: key.fingerprint, ...values };
       return { changes: [], mutations: [{ kind: 'insert', table, values: columnsOf(table, row) }] };
     },
   });

@@ -14,20 +14,27 @@ export interface Once<T> {
   readonly isReplay: boolean;
 }
 
-/** Number of keys that a process remembers to have met, some 2 MB. */
-const MAX_MET = 20_000;
-/** Keys that this process has met: a write that fails in its commit costs the others of its group time, so those are looked up before. */
-const metOf = memoByObject<Store, Set<string>>(() => new Set());
+/** Number of keys that a process remembers to have met at least; twice as many are some 2 MB. */
+const MIN_MET = 10_000;
 
-function remember(store: Store, { id }: RequestKey): void {
-  const met = metOf(store);
-  met.add(id);
-  if (met.size <= MAX_MET) return;
-  for (const oldest of met) {
-    met.delete(oldest);
-    return;
+/** Keys that this process has met: a write that fails in its commit costs the others of its group time, so these are looked up before. */
+class MetKeys {
+  #newer = new Set<string>();
+  #older: ReadonlySet<string> = new Set();
+
+  /** Adds a key. @returns whether it was known */
+  add(id: string): boolean {
+    const isKnown = this.#newer.has(id) || this.#older.has(id);
+    this.#newer.add(id);
+    if (this.#newer.size >= MIN_MET) {
+      this.#older = this.#newer;
+      this.#newer = new Set();
+    }
+    return isKnown;
   }
 }
+
+const metBy = memoByObject<Store, MetKeys>(() => new MetKeys());
 
 /** Maximum expired rows that may stand in the way of a key: another process may make one meanwhile. */
 const MAX_EXPIRED = 3;
@@ -47,8 +54,8 @@ export function once<T>(
   replay: (row: KeyRow) => Promise<T>,
 ): Promise<Once<T>> {
   return alone(store, key, async () => {
-    const known = key.isRepeated || metOf(store).has(key.id) ? await readKey(store, key.id) : null;
-    remember(store, key);
+    const isMet = metBy(store).add(key.id);
+    const known = isMet || key.isRepeated ? await readKey(store, key.id) : null;
     if (known && !isExpired(known)) return { answer: await replay(checked(key, known)), isReplay: true };
     for (let left = MAX_EXPIRED; ; left--)
       try {
@@ -113,7 +120,7 @@ export function onceStepwise<T>(store: Store, key: RequestKey, request: Stepwise
         continue;
       }
       const { state, owner: former = '' } = checked(key, row);
-      if (state === 'done') return { answer: await request.replay(row), isReplay: true };
+      if (state !== 'started') return { answer: await request.replay(row), isReplay: true };
       // Of this process: it is not running any more, so a fault has interrupted it.
       if (former !== owner && (await store.cluster.processes()).has(former)) throw busy(key);
       if (!request.isResumable) fail('outcomeUnknown');
@@ -160,6 +167,6 @@ async function run<T>(
   // The work is done, whether its answer is kept or not.
   const kept = request.keptOf(answer);
   if (!kept) return answer;
-  await changeStarted(store, key.id, owner, { state: 'done', answer: kept.answer, sealed: kept.sealed ?? null }).catch(() => {});
+  await changeStarted(store, key.id, owner, { state: null, answer: kept.answer, sealed: kept.sealed ?? null }).catch(() => {});
   return answer;
 }

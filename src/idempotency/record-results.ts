@@ -2,11 +2,11 @@ import { holdsKey } from '../access/index.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
 import { type RecordContext, readViewed, type TransactionResult, type WriteEvent } from '../records/index.ts';
-import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
+import { fieldOf, tableOf } from '../schema/model.ts';
 import { snapshotValues } from '../storage/column-values.ts';
-import type { Mutation, Snapshot } from '../storage/port.ts';
+import type { Mutation } from '../storage/port.ts';
 import { keyOfPart, type RequestKey } from './key.ts';
-import { type KeyRow, keep } from './key-rows.ts';
+import { className, type KeyRow, keep } from './key-rows.ts';
 import { seal } from './sealed.ts';
 
 type Update = Extract<Mutation, { kind: 'update' }>;
@@ -23,20 +23,26 @@ export function keeping(context: RecordContext, key: RequestKey, secrets: readon
       if (!event) return [];
       const id = rowId(key, item);
       const secret = secrets[item];
-      const sealed = secret === undefined ? null : seal(key, secret);
-      const row = { record: event.objectId, sealed };
+      const row = { record: event.objectId, ...(secret !== undefined && { sealed: seal(key, secret) }) };
       const update = event.event === 'update' ? mutations.find((one) => isUpdateOf(one, event)) : undefined;
       if (!update) return [keep(schema, key, id, { ...row, at: event.at })];
       const { returning, returningGuard = null } = update as Update;
+      const { table: from, objectId } = event;
+      const updatedAt = fieldOf(from, 'updatedAt');
+      const own = tableOf(schema, className);
+      if (returning.length === 0) {
+        const copied = { kind: 'copy', from, objectId, fields: [[fieldOf(own, 'at'), updatedAt]] } as const;
+        return [keep(schema, key, id, row, copied)];
+      }
       const names = [returningGuard !== null, ...returning.map(({ name }) => name)];
       const source = {
         kind: 'snapshot',
-        from: event.table,
-        objectId: event.objectId,
-        fields: snapshotFields(event.table, returning),
-      };
-      const to = fieldOf(keyTable(schema.tables), 'snapshot');
-      return [keep(schema, key, id, { ...row, fields: JSON.stringify(names) }, { ...source, to } as Snapshot)];
+        from,
+        objectId,
+        fields: [updatedAt, ...returning],
+        to: fieldOf(own, 'snapshot'),
+      } as const;
+      return [keep(schema, key, id, { ...row, fields: JSON.stringify(names) }, source)];
     },
   };
 }
@@ -49,23 +55,11 @@ export function keepingAnswer(context: RecordContext, key: RequestKey, answer: J
   };
 }
 
-const keyTable = (tables: ReadonlyMap<string, TableSchema>): TableSchema => tables.get('_IdempotencyKey') as TableSchema;
-
 /** The rows of a write of several records: that of the first has the key itself. */
 export const rowId = (key: RequestKey, item: number): string => (item === 0 ? key.id : keyOfPart(key, item).id);
 
 const isUpdateOf = (one: Mutation, { table, objectId }: WriteEvent): boolean =>
   one.kind === 'update' && one.table.className === table.className && one.objectId === objectId;
-
-const dateAlone = new WeakMap<TableSchema, readonly Field[]>();
-
-/** The same array for updates that return nothing, since engines cache by it. */
-function snapshotFields(table: TableSchema, returning: readonly Field[]): readonly Field[] {
-  if (returning.length > 0) return [fieldOf(table, 'updatedAt'), ...returning];
-  const fields = dateAlone.get(table) ?? [fieldOf(table, 'updatedAt')];
-  dateAlone.set(table, fields);
-  return fields;
-}
 
 /**
  * Returns the result of a write as its first request had it. Values that operators produced are as they were then; those that were too long for a

@@ -56,7 +56,7 @@ export {
   type Versions,
 } from './write/precondition.ts';
 export { deleteRecord } from './write/remove.ts';
-export { type TransactionResult, writeTransaction } from './write/transaction.ts';
+export { type TransactionResult, writeOne, writeTransaction } from './write/transaction.ts';
 export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';
 export { upsertRecords } from './write/upsert.ts';
 export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './write/validate.ts';

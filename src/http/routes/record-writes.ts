@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { keeping, keptResult, once, type RequestKey } from '../../idempotency/index.ts';
 import { prefix } from '../../kernel/prefix.ts';
-import { type Created, type TransactionResult, updatedText, wholeView, writeTransaction } from '../../records/index.ts';
+import { type Created, updatedText, wholeView, writeOne as writeRecord } from '../../records/index.ts';
 import type { Users } from '../../users/index.ts';
 import type { ApiReply, ApiRequest, TransactionItem } from '../endpoint/endpoint.ts';
 import { createCondition, entityTag, preconditionOf } from '../endpoint/entity-tag.ts';
@@ -89,10 +89,7 @@ export async function writeOnce(request: ApiRequest, key: RequestKey, item: Tran
   const done = await once<ApiReply>(
     context.store,
     key,
-    async () => {
-      const [result] = await writeTransaction(keeping(context, key, [item.secret]), [item.write]);
-      return item.reply(result as TransactionResult);
-    },
+    async () => item.reply(await writeRecord(keeping(context, key, [item.secret]), item.write)),
     async (row) => {
       const secret = row.sealed === undefined ? undefined : unsealed(key, row.sealed);
       return item.reply(await keptResult(context, className, row), secret);

@@ -6,8 +6,10 @@ import type { RecordContext } from '../context/context.ts';
 import type { Attempt } from '../context/write-hooks.ts';
 import { prepareItem, type RecordWrite } from './batch-write.ts';
 import { commitRecords, type PreparedRecord, type RecordPlan, writtenAt } from './commit.ts';
-import { chosenId } from './create.ts';
+import { chosenId, createRecord } from './create.ts';
 import { explained, type Precondition } from './precondition.ts';
+import { deleteRecord } from './remove.ts';
+import { updateRecord } from './update.ts';
 
 /** Result of one write of a transaction. */
 export interface TransactionResult {
@@ -75,6 +77,24 @@ export async function writeTransaction(
     if (item === undefined) throw error;
     if (refused?.item === item) throw errorOfItem(refused.error, item);
     throw await explainedItem(context, writes[item] as RecordWrite, error);
+  }
+}
+
+/** Executes one write, as its own operation does. @throws what the operation throws */
+export async function writeOne(context: RecordContext, write: RecordWrite): Promise<TransactionResult> {
+  if (write.kind === 'delete') {
+    await deleteRecord(context, write.className, write.objectId, write.body, write.precondition);
+    return { objectId: write.objectId, at: isoText(Date.now()), returned: '' };
+  }
+  if (write.kind === 'update') {
+    const { updatedAt, ...updated } = await updateRecord(context, write.className, write.objectId, write.body, write);
+    return { ...updated, at: updatedAt };
+  }
+  try {
+    const { objectId, createdAt } = await createRecord(context, write.className, write.body, write.alongside);
+    return { objectId, at: createdAt, returned: '' };
+  } catch (error) {
+    throw await explainedItem(context, write, error);
   }
 }
 

@@ -1,10 +1,12 @@
-import { isUnavailable } from '../../../errors/fail.ts';
+import { fail, isUnavailable } from '../../../errors/fail.ts';
 import { inDoubtSince } from '../../../errors/system-faults.ts';
 import { growthOf } from '../../column-values.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
+import { compileExists } from '../../sql/mutation.ts';
 import type { Connection } from '../connection/connection.ts';
 import { failedAfterWriting, missingError } from '../connection/map-error.ts';
 import { touchCatalog } from '../schema/catalog.ts';
+import { sqliteDialect as dialect } from '../sql/dialect.ts';
 
 /** Runs work inside the caller's transaction; if it throws, its changes are rolled back. */
 export function inSavepoint<T>(connection: Connection, work: () => T): T {
@@ -42,14 +44,26 @@ export function isAtomic({ changes, mutations: [first, ...others] }: WritePlan):
 
 const single: ReadonlySet<Mutation['kind']> = new Set(['insert', 'updateAll', 'deleteAll'] as const);
 
-const isSure = (step: Mutation): boolean => step.kind === 'unmark' || (step.kind === 'insert' && step.isNote === true);
+const isSure = (step: Mutation): boolean =>
+  step.kind === 'unmark' || (step.kind === 'insert' && (step.isNote === true || step.isJoined === true));
+
+/** Checks that the ids of joined rows are free, before anything of the write is executed: their inserts cannot fail then. @throws duplicateValue */
+function refuseTaken(connection: Connection, mutations: readonly Mutation[]): void {
+  for (const step of mutations) {
+    if (step.kind !== 'insert' || !step.isJoined) continue;
+    const id = step.values.find(([{ name }]) => name === 'objectId')?.[1] ?? '';
+    if (connection.first(compileExists(step.table, String(id), null, dialect))) fail('duplicateValue');
+  }
+}
 
 /**
  * Executes a plan for which `isAtomic` holds. If a step after the first fails nevertheless, which is a programming error, the transaction is rolled
  * back together with the other writes of its group.
+ * @throws duplicateValue if the id of a joined row is taken; what `work` throws
  */
 export function withoutSavepoint<T>(connection: Connection, plan: WritePlan, work: (plan: WritePlan) => T): T {
   const { changes, mutations } = plan;
+  if (mutations.length > 1) refuseTaken(connection, mutations);
   const done = work({ ...plan, mutations: mutations.slice(0, 1) });
   if (mutations.length === 1) return done;
   try {
