@@ -221,10 +221,9 @@ export class SqliteStore implements Store {
   #execute(plan: WritePlan): WriteOutcome {
     const connection = this.#connection;
     const work = (part: WritePlan) => executePlan(connection, part, this.#known.schema, this.#settings);
-    const isSimple = isAtomic(plan);
-    const { schema, outcome } = isSimple ? withoutSavepoint(connection, plan, work) : inSavepoint(connection, () => work(plan));
-    this.#known.executed(plan, schema);
-    return outcome;
+    const done = isAtomic(plan) ? withoutSavepoint(connection, plan, work) : inSavepoint(connection, () => work(plan));
+    this.#known.executed(plan, done.schema);
+    return done.outcome;
   }
 
   async #rebuild(write: PreparedWrite): Promise<WriteOutcome> {
