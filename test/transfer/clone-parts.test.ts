@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileObject, publicUrl, uploadFile } from '../support/files.ts';
+import { startS3 } from '../../src/files/testing/s3-server.ts';
+import { assertServed, fileObject, publicUrl, uploadFile } from '../support/files.ts';
 import { defineTable, find, pointer, type Row } from '../support/query.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, engines, type Service, startService } from '../support/service.ts';
 import type { System } from '../systems/cli.ts';
-import { done, folderForTest, refused } from './backups.ts';
+import { credentialsIn, done, folderForTest, refused, run } from './backups.ts';
 import { at, clone, dump, remove, rowsIn } from './clones.ts';
+import { isServed } from './other-system.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -164,5 +166,27 @@ for (const engine of engines)
   });
 
 /** Addresses in texts stay those of the original. */
+for (const engine of anyEngine)
+  test(`files in a bucket are copied within it: ${engine}`, async () => {
+    const s3 = await startS3();
+    after(() => s3.stop());
+    const service = await startService({ engine, env: { ...s3.env, FILES_URL: s3.filesUrl('clones') } });
+    after(() => service.stop());
+    await defineTable(service, 'Papers', { f: 'File' });
+    const file = await uploadFile(service, 'paper.txt', 'a paper');
+    assert.equal((await service.call('POST', '/platform/classes/Papers', { body: { f: fileObject(file) } })).status, 201);
+    const env = { ...s3.env, FILES_URL: s3.filesUrl('clones') };
+    const { code, stdout, stderr } = await run(service, ['system', 'clone', service.appId, '--as', 'Bucket'], env);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /and 1 file of/);
+    const copy = credentialsIn(stdout);
+    await isServed(service, copy);
+    const [paper] = await find(at(service, copy), 'Papers');
+    const name = String((paper as { f: Row }).f.name);
+    await assertServed(publicUrl(at(service, copy), name), 'a paper');
+    assert.equal((await run(service, ['system', 'remove', 'Bucket', '--now'], env)).code, 0);
+    await assertServed(publicUrl(service, name), 'a paper');
+  });
+
 const textOf = (row: Row | undefined, { appId }: Pick<System, 'appId'>) =>
   JSON.stringify(row).replaceAll(`/static/${appId}/`, '/static/APP/');

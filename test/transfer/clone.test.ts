@@ -10,7 +10,7 @@ import { create, createEach, defineTable, find, pointer, type Row } from '../sup
 import { type EngineName, engines, type Service, startService } from '../support/service.ts';
 import { afterCommand, soon } from '../support/soon.ts';
 import { addSystem, callSystem, type System } from '../systems/cli.ts';
-import { begin, credentialsIn, done, folderForTest, refused, run } from './backups.ts';
+import { begin, credentialsIn, done, folderForTest, namesBelow, refused, run } from './backups.ts';
 import { at, clone, dump, remove, rowsIn } from './clones.ts';
 import { LiveModel, table, targets } from './live-model.ts';
 import { isServed } from './other-system.ts';
@@ -21,7 +21,7 @@ const privateText = 'for the eyes of Dana';
 
 /** Tables that a clone has without rows. */
 const logs = ['_Timeline', '_RequestLog', '_GeneralLogs', '_syslogTriggers', '_syslogSMS', '_syslogCampaignEmails'];
-const live = ['_Session', '_TriggerQueue', '_OAuthItem', '_ImportJob', '_ImportReject'];
+const live = ['_Session', '_TriggerQueue', '_OAuthItem', '_ImportJob', '_ImportReject', '_IdempotencyKey'];
 
 interface Ground {
   service: Service;
@@ -37,6 +37,8 @@ async function groundOn(engine: EngineName): Promise<Ground> {
   const id = await create(service, 'Letters', { f, Name: 'a letter' });
   const [row] = await find(service, 'Letters');
   await createEach(service, '_GeneralLogs', [{ Type: 'test', Name: 'a log' }]);
+  const again = { headers: { 'Idempotency-Key': 'a-key' }, body: { s: 'once' } };
+  assert.equal((await service.call('POST', '/platform/classes/Target', again)).status, 201);
   return { service, world, letter: { id, name: String((row as { f: Row }).f.name) } };
 }
 
@@ -97,7 +99,7 @@ for (const engine of engines)
         if (isEmpty) assert.equal(rowsIn(dumped, part), 0, part);
         else if (!part.startsWith('_RequestLog')) assert.equal(rowsIn(dumped, part), rowsIn(source, part), part);
       }
-      for (const name of ['_Timeline', '_RequestLog', '_GeneralLogs', '_Session'])
+      for (const name of ['_Timeline', '_RequestLog', '_GeneralLogs', '_Session', '_IdempotencyKey'])
         assert.ok(rowsIn(source, name) > 0, `${name} has rows to leave out`);
       // Keys, session and password of the original are of no use here.
       for (const key of [service.masterKey, service.apiKey, world.secondKey])
@@ -192,6 +194,21 @@ for (const engine of engines)
       assert.ok((await find(service, 'Letters')).every(({ f }) => f !== undefined));
       await uploadFile(there, 'new.txt', 'uploads are taken');
       await remove(service, copy);
+    });
+
+    test('a file whose bytes are missing: the clone is made, and the exit code is 2', async () => {
+      const service = await startService({ engine });
+      const names = async () => (await namesBelow(join(service.dataDir, 'files'))).filter((name) => !name.startsWith('.'));
+      await defineTable(service, 'Papers', { f: 'File' });
+      for (const name of ['kept.txt', 'lost.txt'])
+        await create(service, 'Papers', { f: fileObject(await uploadFile(service, name, name)) });
+      const [lost = ''] = await names();
+      await rm(join(service.dataDir, 'files', lost));
+      const { code, stdout, stderr } = await run(service, ['system', 'clone', service.appId, '--as', 'Lossy']);
+      assert.deepEqual([code, stderr], [2, `record-service: 1 file of ${service.appId} had no bytes\n`]);
+      assert.match(stdout, /^Lossy: \d+ records and 1 file of/);
+      assert.deepEqual((await names()).filter((name) => name.startsWith('Lossy/')).length, 1);
+      await service.stop();
     });
 
     test('what is refused leaves nothing', async () => {

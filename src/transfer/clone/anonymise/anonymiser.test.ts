@@ -142,6 +142,10 @@ test('email: addresses become other addresses, the same ones regardless of case,
   const list = changed('email', '"Dana" <dana.levi@firm.co.il>; other@firm.co.il');
   assert.ok(list.includes(`<${lower}>; `) && !/dana|firm|other/i.test(list), list);
   assert.notEqual(changed('email', 'admin'), 'admin');
+  assert.match(changed('email', 'a@b@c.co'), /^[a-z.]+@example\.com$/);
+  assert.equal(changed('email', '@'), '@');
+  // Would take hours if the work were not linear.
+  for (const piece of ['a', 'a.', '@', 'a@']) assert.ok(changed('email', piece.repeat(500_000)).length > 0);
 });
 
 test('text: words keep their length, script and case, and no word stays', () => {

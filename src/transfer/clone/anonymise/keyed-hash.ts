@@ -3,15 +3,17 @@ import { hash, randomBytes } from 'node:crypto';
 const ALGORITHM = 'sha256';
 const HASH_BYTES = 32;
 const BLOCK_BYTES = 64;
-/** Bytes of a text that fit without a new buffer. */
-const USUAL_BYTES = 1_000;
+/** Texts of up to this many characters need no buffer of their own. */
+const USUAL_CHARS = 400;
+/** Longer texts are not kept: there may be many, and few of them twice. */
+const MAX_KEPT_CHARS = 64;
 
 /**
  * HMAC-SHA-256 (RFC 2104) under a random key that exists only in this object: equal texts have equal hashes, which cannot be computed again later.
  * Made of two one-shot hashes, since an `Hmac` object takes five times as long as they do.
  */
 export class KeyedHash {
-  #inner = Buffer.alloc(BLOCK_BYTES + USUAL_BYTES);
+  readonly #inner = Buffer.alloc(BLOCK_BYTES + 3 * USUAL_CHARS);
   readonly #outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES);
 
   /** @param key 32 bytes; given by tests */
@@ -27,14 +29,14 @@ export class KeyedHash {
   /** Returns 32 bytes. @param purpose separates hashes of the same text that must not be related */
   of(purpose: string, text: string): Buffer {
     const message = `${purpose}\0${text}`;
-    if (BLOCK_BYTES + 3 * message.length > this.#inner.length) {
-      const wider = Buffer.alloc(BLOCK_BYTES + 6 * message.length);
-      this.#inner.copy(wider, 0, 0, BLOCK_BYTES);
-      this.#inner = wider;
-    }
-    const length = this.#inner.write(message, BLOCK_BYTES);
-    hash(ALGORITHM, this.#inner.subarray(0, BLOCK_BYTES + length), 'buffer').copy(this.#outer, BLOCK_BYTES);
+    hash(ALGORITHM, this.#keyed(message), 'buffer').copy(this.#outer, BLOCK_BYTES);
     return hash(ALGORITHM, this.#outer, 'buffer');
+  }
+
+  /** Returns a message behind the key. */
+  #keyed(message: string): Buffer {
+    if (message.length > USUAL_CHARS) return Buffer.concat([this.#inner.subarray(0, BLOCK_BYTES), Buffer.from(message)]);
+    return this.#inner.subarray(0, BLOCK_BYTES + this.#inner.write(message, BLOCK_BYTES));
   }
 
   /** Returns a whole number from 0 to 2^48 - 1. */
@@ -53,6 +55,7 @@ export class Memo<T> {
   }
 
   get(text: string, compute: () => T): T {
+    if (text.length > MAX_KEPT_CHARS) return compute();
     const known = this.#values.get(text);
     if (known !== undefined) return known;
     if (this.#values.size >= this.#max) this.#values.clear();

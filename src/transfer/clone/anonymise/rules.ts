@@ -73,7 +73,7 @@ function checkRule(table: TableSchema, name: string, kind: Kind): void {
   const isOwn = (field: string) => isDescribed(className, field) && field !== 'password';
   const field = isOwn(name) ? table.fields.get(name) : undefined;
   if (!field) {
-    const nearest = similarTo(name, [...table.fields.keys()].filter(isOwn));
+    const nearest = table.formerNames.get(name) ?? similarTo(name, [...table.fields.keys()].filter(isOwn));
     throw new OperatorError(`${className} has no field ${shown(name)}${perhaps(nearest)}`);
   }
   if (isDefaultField(name)) throw new OperatorError(`${place} is a field of the service, and takes no rule`);

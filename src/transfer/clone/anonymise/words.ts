@@ -7,8 +7,9 @@ const MAX_WORDS = 20_000;
 
 /** Words of letters, and numbers. */
 const pieces = /[\p{L}\p{M}]+|[0-9]+|\p{N}+/gu;
-/** E-mail addresses as the service reads them, within a longer text too. */
-const addresses = /[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:"]+/gu;
+/** Between these are the characters of which the service reads e-mail addresses, with one @ inside. */
+const betweenGaps = /[^\s\p{C}<>()[\]\\,;:"]+/gu;
+const address = /^[^@]+@./u;
 /** Domain that exists for examples only and receives no mail (RFC 2606). */
 const DOMAIN = 'example.com';
 
@@ -40,13 +41,7 @@ export class Words {
 
   /** Replaces each e-mail address by one at `example.com`, other words as `name` does. */
   email(text: string): string {
-    let end = 0;
-    let result = '';
-    for (const { 0: address, index } of text.matchAll(addresses)) {
-      result += this.name(text.slice(end, index)) + this.#addressFor(address);
-      end = index + address.length;
-    }
-    return result + this.name(text.slice(end));
+    return text.replace(betweenGaps, (run) => (address.test(run) ? this.#addressFor(run) : this.name(run)));
   }
 
   #nameFor(word: string): string {
@@ -73,12 +68,12 @@ export class Words {
     return result;
   }
 
-  #addressFor(address: string): string {
+  #addressFor(original: string): string {
     // As in `emailKey`: addresses are the same regardless of case.
-    const key = address.normalize('NFKC').toLowerCase();
+    const key = original.normalize('NFKC').toLowerCase();
     const hash = this.#hash.of('email', key);
     const [first, last] = [hash.subarray(0, 16), hash.subarray(16)].map((half) => invented(latinScript, half));
-    const local = this.#cased(`${first}.${last}`, address, key);
+    const local = this.#cased(`${first}.${last}`, original, key);
     return `${local}@${DOMAIN}`;
   }
 
