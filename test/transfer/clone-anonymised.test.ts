@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileObject, uploadFile } from '../support/files.ts';
 import { keyHeaders, useTool } from '../support/mcp.ts';
-import { createEach, date, defineTable, find, pointer, type Row } from '../support/query.ts';
+import { createEach, createMany, date, defineTable, find, pointer, type Row } from '../support/query.ts';
 import type { Json } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { afterCommand } from '../support/soon.ts';
@@ -226,6 +226,45 @@ for (const engine of engines)
       const json = await run(service, ['system', 'clone', service.appId, '--as', 'Json', '--anonymise', file, '--json']);
       assert.deepEqual(JSON.parse(json.stdout).withoutRule, listed);
       await remove(service, copy, { ...copy, appId: 'Json' });
+    });
+
+    test('required fields, defaults and unique indexes stay, and hold for the new values', async () => {
+      const { service, folder } = ground;
+      const body = {
+        className: 'Strict',
+        fields: {
+          Code: { type: 'String', required: true },
+          Phone: { type: 'String' },
+          Score: { type: 'Number', defaultValue: 7 },
+        },
+        uniqueIndexes: { byPhone: { fields: ['Phone'], as: 'phone' }, byCode: { fields: ['Code'], as: 'nocase' } },
+      };
+      const made = await service.call('POST', '/platform/schemas/Strict', { body });
+      assert.equal(made.status, 200, made.text);
+      const rows = Array.from({ length: 300 }, (_, n) => ({ Code: `Code ${n}`, Phone: `050-${1_000_000 + n}` }));
+      await createMany(service, 'Strict', rows);
+      const file = await rulesIn(folder, { Strict: { Code: 'name', Phone: 'phone', Score: 'digits' } });
+      const copy = await clone(service, service.appId, 'Strict', '--anonymise', file);
+      const there = at(service, copy);
+      const schemaOf = async (of: Service) => (await of.call('GET', '/platform/schemas/Strict')).body;
+      assert.deepEqual(await schemaOf(there), await schemaOf(service));
+      const [first]: Json[] = await find(there, 'Strict');
+      const send = async (row: Row) => (await there.call('POST', '/platform/classes/Strict', { body: row })).body.code;
+      assert.equal(await send({ Code: 'new', Phone: `+972${first.Phone.replaceAll('-', '').slice(1)}` }), 137);
+      assert.equal(await send({ Code: first.Code.toUpperCase() }), 137);
+      assert.equal(await send({ Phone: '1' }), 142);
+      const none = { Strict: { Code: 'remove' } };
+      const clash = { Strict: { Phone: 'text' } };
+      for (const [content, says] of [
+        [none, /Strict\.Code is required: remove is not possible/],
+        [clash, /Strict\.Phone must be unique: text may give two records one value; name, phone, email, digits do not/],
+      ] as const)
+        await refused(
+          service,
+          ['system', 'clone', service.appId, '--as', 'No', '--anonymise', await rulesIn(folder, content)],
+          says,
+        );
+      await remove(service, copy);
     });
 
     test('a rule that fits nothing stops it before anything is made, and names the nearest', async () => {

@@ -129,6 +129,13 @@ test('name: fifty thousand words stay different', () => {
   }
 });
 
+test('name, text: numbers in them stay different', () => {
+  for (const kind of ['name', 'text'] as const) {
+    const all = Array.from({ length: 2_000 }, (_, n) => (n < 1_000 ? `Code ${n}` : `Code ${String(n - 1_000).padStart(4, '0')}`));
+    assert.equal(new Set(all.map((text) => changed(kind, text))).size, all.length);
+  }
+});
+
 const wordOf = (n: number) => [...String(n)].map((digit) => 'bcdfghjklm'[Number(digit)]).join('');
 
 test('email: addresses become other addresses, the same ones regardless of case, within a text too', () => {

@@ -1,5 +1,6 @@
 import type { DigitCipher } from './digit-cipher.ts';
 import { type KeyedHash, Memo } from './keyed-hash.ts';
+import { anonymousDigits } from './numbers.ts';
 import { latinScript, type Script, scriptOf, withFinal } from './scripts.ts';
 
 /** Words whose results are kept. */
@@ -79,7 +80,7 @@ export class Words {
 
   #number(piece: string): string {
     if (!/^[0-9]/.test(piece)) return String(this.#hash.numberOf('number', piece) % 10 ** Math.min(8, piece.length));
-    return piece.startsWith('0') ? this.#cipher.encrypt(piece, 'text') : this.#cipher.encryptNumber(piece, 'text');
+    return anonymousDigits(this.#cipher, piece);
   }
 
   /** Writes an invented word in the case of the original: lower, capital first letter, capitals, or a mixture that only this original has. */
