@@ -37,7 +37,8 @@ export class Clones {
   /**
    * Makes a held system of its own with the records of another one as of one moment. It comes into force as a whole; an interrupted clone leaves
    * nothing, or remains that the next command clears. Reference: clone.md#clone.
-   * @throws OperatorError if there is no such system, its store is refused, or the application id is taken or malformed, or a rule fits no table or field; errors of the stores
+   * @throws OperatorError if there is no such system, its store is refused,
+   * the application id is taken or malformed, or a rule fits no table or field; errors of the stores
    */
   async clone(request: CloneRequest, events: CloneEvents): Promise<ClonedSystem> {
     const { administration, registry, engine } = this.#parts;
@@ -46,6 +47,8 @@ export class Clones {
     const original = administration.systems().find(({ appId }) => appId === from) as SystemEntry;
     const { entry, key, credentials } = newEntry(registry.salt, { appId: as, name: nameFor(original, as) });
     const source = await openStore(engine, registry, from);
+    let closing: Promise<void> | undefined;
+    const close = () => (closing ??= source.close());
     let records: ClonedRecords | undefined;
     let copied: CopiedFiles = { files: 0, missingFiles: 0 };
     try {
@@ -53,6 +56,8 @@ export class Clones {
       if (request.rules) checkRules(request.rules, source.schema());
       const fill = async (store: Store) => {
         records = await this.#fill(source, store, request, events);
+        // Its memory is needed to open the clone.
+        await close();
         // Created even without files: a missing folder counts as an outage.
         await this.#parts.makeFilePlace(store.place);
         if (request.withFiles) copied = await copyFiles(await this.#parts.files(), store, source.place, events.files);
@@ -60,7 +65,7 @@ export class Clones {
       };
       await administration.makeSystem({ id: entry.id, appId: as, place: entry.place, fill }, false);
     } finally {
-      await source.close();
+      await close();
     }
     return { from, ...(records as ClonedRecords), ...copied, credentials };
   }

@@ -4,7 +4,7 @@ import { anonymousDigits } from './numbers.ts';
 import { latinScript, type Script, scriptOf, withFinal } from './scripts.ts';
 
 /** Words whose results are kept. */
-const MAX_WORDS = 20_000;
+const MAX_WORDS = 5_000;
 
 /** Words of letters, and numbers. */
 const pieces = /[\p{L}\p{M}]+|[0-9]+|\p{N}+/gu;
