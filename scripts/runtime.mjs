@@ -94,7 +94,8 @@ export function flagsOf(command) {
   // Bulk commands produce short-lived strings: a small young generation, and an old one that is collected when it has doubled, keep memory low at no
   // cost in
   // time. Rows on their way to PostgreSQL outlive a small young generation, which costs an import a tenth of its time.
-  const youngMegabytes = command === 'import' || command === 'migrate' ? 32 : 8;
+  // A clone has two stores open, and its values live for a moment only.
+  const youngMegabytes = command === 'import' || command === 'migrate' ? 32 : command === 'system' ? 4 : 8;
   return [`--max-semi-space-size=${youngMegabytes}`, '--heap-growing-percent=100', quiet];
 }
 
