@@ -36,9 +36,10 @@ export {
 export { readLabels } from './read/labels.ts';
 export { shortHash } from './read/record-view.ts';
 export { countRows, type OwnQuery, readFirst, readRow, readRows } from './read/system-reads.ts';
-export { definitionFields } from './read/trigger-definitions.ts';
+export { definitionFields, switchOffDefinitions } from './read/trigger-definitions.ts';
 export { versionedCache } from './read/versioned-cache.ts';
 export { followRows } from './renames/follow-rows.ts';
+export { afterRenames, followAllRenames, nameHolders } from './renames/rename-fields.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { checkWrites, createAtomically, type RecordWrite, writeAtomically } from './write/batch-write.ts';
 export { isSilencingFlag, takeFlags } from './write/before-save.ts';
@@ -46,6 +47,7 @@ export { commitPlan, eventOf } from './write/commit.ts';
 export { type Created, chosenId, createRecord, type NewRecord } from './write/create.ts';
 export { knownDuplicate } from './write/duplicates.ts';
 export { exclusively, holding, retryWhenConditionFailed } from './write/exclusive.ts';
+export { checkDefaults } from './write/field-options.ts';
 export { isServerSet } from './write/fields.ts';
 export { writeMatching, writtenName } from './write/matching/write-matching.ts';
 export {

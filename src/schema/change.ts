@@ -27,7 +27,8 @@ export type NewField = Pick<Field, 'name' | 'type' | 'targetClass' | keyof Field
 export type SchemaChange =
   /** `fields`: beside the default ones; a table with its fields is created by one statement. */
   | { readonly kind: 'createTable'; readonly className: string; readonly fields?: readonly NewField[] }
-  | { readonly kind: 'dropTable'; readonly className: string }
+  /** `withRecords`: also if it has records. Otherwise engines refuse that. */
+  | { readonly kind: 'dropTable'; readonly className: string; readonly withRecords?: true }
   | ({
       readonly kind: 'addField';
       readonly className: string;

@@ -6,10 +6,13 @@ import { withPaths } from '../templates/parse.ts';
 
 /** Triggers follow renames of fields: criteria, changed fields, and names and templates of actions. Reference: schemas.md#rename-a-field. */
 export const triggerNames: NameHolder = {
-  follow: (store, { names }) =>
+  className: '_Trigger',
+  rewrite: (row, { names }) => withPresentNames(row, names),
+  follow: (store, { names, except }) =>
     followRows(store, {
-      className: '_Trigger',
+      className: triggerNames.className,
       fields: ['objectId', 'Name', 'table', 'criteria', 'changedFields', 'actions'],
+      except,
       rewrite: (row) => withPresentNames(row, names),
       describe: (rows) => ({ triggers: rows.map(({ Name, objectId }) => Name ?? objectId ?? null) }),
     }),

@@ -38,7 +38,7 @@ export const triggerRules: TableRules = {
     return { fields: {} };
   },
 
-  async update({ context, objectId, fields: sent, earlier }: RuledWrite): Promise<RuledFields> {
+  async update({ context, objectId, fields: sent, earlier, schema: planned }: RuledWrite): Promise<RuledFields> {
     const { store, principal } = context;
     // The fields that are sent are checked together with the stored ones.
     if (earlier.some((one) => one.className === '_Trigger' && one.objectId === objectId))
@@ -58,7 +58,7 @@ export const triggerRules: TableRules = {
     });
     if (!row) return fail('objectNotFound');
     const version = Date.parse(row.updatedAt as string);
-    const schema = store.schema();
+    const schema = planned ?? store.schema();
     const fields = acceptedFields(sent, tableOf(schema, '_Trigger'), objectId);
     const before = parseTrigger({ ...row, objectId });
     const after = { ...definitionOf({ ...row, ...fields }), objectId };
@@ -82,8 +82,7 @@ export const triggerRules: TableRules = {
   },
 };
 
-function ruledCreate({ context, objectId, fields: sent }: RuledWrite): RuledFields {
-  const schema = context.store.schema();
+function ruledCreate({ context, objectId, fields: sent, schema = context.store.schema() }: RuledWrite): RuledFields {
   const fields = acceptedFields(sent, schema.tables.get('_Trigger'), null);
   const trigger = readDefinition({ ...definitionOf(fields), objectId });
   typecheck(trigger, schema, context.patterns);

@@ -5,9 +5,12 @@ import { REPORTS } from './saved-report.ts';
 
 /** Saved reports and views of the console follow renames of fields. Reference: schemas.md#rename-a-field. */
 export const reportNames: NameHolder = {
-  follow: (store, { names }) =>
+  className: REPORTS,
+  rewrite: (row, { names }) => withPresentNames(row, names),
+  follow: (store, { names, except }) =>
     followRows(store, {
       className: REPORTS,
+      except,
       fields: ['objectId', 'Name', 'table', 'keys', 'where', 'order', 'groupBy', 'View'],
       rewrite: (row) => withPresentNames(row, names),
       describe: (rows) => ({ reports: rows.map(({ Name, objectId }) => Name ?? objectId ?? null) }),

@@ -10,6 +10,8 @@ export interface Renamed {
   readonly renames: FieldRenames;
   /** Replaces names in definitions. */
   readonly names: PresentNames;
+  /** Ids of records that the same commit writes whole; they do not follow. */
+  readonly except?: ReadonlySet<string>;
 }
 
 /** What a rename changes in records that name the fields. */
@@ -24,6 +26,9 @@ export interface FollowedNames {
 
 /** Knows records that name fields as data. Reference: schemas.md#rename-a-field. */
 export interface NameHolder {
+  readonly className: string;
+  /** Returns the fields of a record, in wire form, with present names. Fields that are not returned stay. */
+  rewrite(row: JsonObject, renamed: Renamed): JsonObject;
   /** Reads these records and returns what a rename changes. @throws unavailable, timeout */
   follow(store: Store, renamed: Renamed): Promise<FollowedNames>;
 }

@@ -71,6 +71,8 @@ export interface Attempt {
    * prepared again. Otherwise rules read nothing for it, so that a write keeps its place among those of its turn.
    */
   readonly looksAhead: boolean;
+  /** The schema that the commit leaves before this write, if it changes the schema. Left out: the present one. */
+  readonly schema?: Schema;
 }
 
 /** A write of one record, as its table's rules see it before it is planned. The caller's rights are checked first if possible. */

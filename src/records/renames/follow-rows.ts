@@ -4,7 +4,7 @@ import type { Filter } from '../../query/model/filter.ts';
 import { type Field, fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Assignment, Condition, Mutation, Store } from '../../storage/port.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
-import type { FollowedNames } from '../context/name-holder.ts';
+import type { FollowedNames, Renamed } from '../context/name-holder.ts';
 import { readRows } from '../read/system-reads.ts';
 
 /** Definitions that are read and rewritten before the event loop is yielded. */
@@ -21,6 +21,8 @@ export interface HoldingTable {
   readonly fields: readonly string[];
   /** Returns the fields of a row, in wire form, with present names. Fields that are not returned stay. */
   rewrite(row: JsonObject): JsonObject;
+  /** Records that do not follow. */
+  readonly except: Renamed['except'];
   /** Returns the part of the answer for the rows that change. */
   describe(rows: readonly JsonObject[]): JsonObject;
 }
@@ -58,7 +60,11 @@ export async function followRows(store: Store, holding: HoldingTable): Promise<F
   };
 }
 
-async function rewrite(store: Store, { className, fields, rewrite }: HoldingTable, batch: readonly Seen[]): Promise<Rewritten[]> {
+async function rewrite(
+  store: Store,
+  { className, fields, rewrite, except }: HoldingTable,
+  batch: readonly Seen[],
+): Promise<Rewritten[]> {
   const among = (table: TableSchema): Filter => ({
     kind: 'in',
     field: fieldOf(table, 'objectId'),
@@ -66,7 +72,7 @@ async function rewrite(store: Store, { className, fields, rewrite }: HoldingTabl
   });
   const rows = await readRows<JsonObject>(store, { className, fields, filter: among });
   return rows.flatMap((row) => {
-    const seen = batch.find(({ objectId }) => objectId === row.objectId);
+    const seen = batch.find(({ objectId }) => objectId === row.objectId && !except?.has(objectId));
     const changed = Object.entries(rewrite(row)).filter(([name, value]) => !isSame(value, row[name]));
     return seen && changed.length > 0 ? [{ row, seen, values: Object.fromEntries(changed) }] : [];
   });

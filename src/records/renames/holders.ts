@@ -9,17 +9,24 @@ const DICTIONARY = '_Dictionary';
 
 /** Labels of fields: rows of `_Dictionary`. */
 const labels: NameHolder = {
-  async follow(store, { className, renames }) {
+  className: DICTIONARY,
+  rewrite({ tblName, field }, { className, renames }) {
+    const name = tblName === className && typeof field === 'string' ? renames.get(field) : undefined;
+    return name === undefined ? {} : { field: name };
+  },
+  async follow(store, renamed) {
+    const { className } = renamed;
     const labelled = new Set<string>();
     const followed = await followRows(store, {
       className: DICTIONARY,
       filter: (table) => ofTable(table, className),
       fields: ['objectId', 'tblName', 'field'],
-      rewrite({ tblName, field }) {
-        const name = tblName === className && typeof field === 'string' ? renames.get(field) : undefined;
-        if (name === undefined) return {};
-        labelled.add(name);
-        return { field: name };
+      except: renamed.except,
+      rewrite(row) {
+        const { field } = labels.rewrite(row, renamed);
+        if (typeof field !== 'string') return {};
+        labelled.add(field);
+        return { field };
       },
       describe: (rows) => ({ labels: rows.length }),
     });
@@ -46,11 +53,14 @@ function withoutLabels({ tables }: Schema, className: string, fields: ReadonlySe
 const DEFAULTS = new Map([['Accounts', 'Account']]);
 
 const settings: NameHolder = {
+  className: 'Config',
+  rewrite: ({ Value }, renamed) => (isJsonObject(Value) ? { Value: withDefaults(Value, renamed) } : {}),
   follow: (store, renamed) =>
     followRows(store, {
-      className: 'Config',
+      className: settings.className,
       fields: ['objectId', 'Name', 'Value'],
-      rewrite: ({ Value }) => (isJsonObject(Value) ? { Value: withDefaults(Value, renamed) } : {}),
+      except: renamed.except,
+      rewrite: (row) => settings.rewrite(row, renamed),
       describe: (rows) => ({ config: rows.map(({ Name, objectId }) => Name ?? objectId ?? null) }),
     }),
 };

@@ -1,6 +1,6 @@
 import { errorOfItem } from '../../errors/fail.ts';
 import { isoText } from '../../kernel/time.ts';
-import type { SchemaChange } from '../../schema/change.ts';
+import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { FollowedNames } from '../context/name-holder.ts';
@@ -49,11 +49,11 @@ export type SchemaPlan = (schema: Schema) => readonly SchemaChange[];
 export async function writeAtomically(
   context: RecordContext,
   writes: readonly RecordWrite[],
-  before: SchemaPlan = () => [],
+  before?: SchemaPlan,
   followed?: Pick<FollowedNames, 'conditions' | 'steps'>,
 ): Promise<readonly Written[]> {
-  const committed = await commitRecords(context, (attempt) => prepareAll(context, writes, attempt), {
-    changes: before,
+  const committed = await commitRecords(context, (attempt) => prepareAll(context, writes, attempt, before), {
+    ...(before && { changes: before }),
     ...followed,
   });
   return committed.records.map(({ objectId }, item) => ({ objectId, at: isoText(writtenAt(committed, item)) }));
@@ -62,23 +62,36 @@ export async function writeAtomically(
 /**
  * Checks whether several writes could be committed together, without writing: names, types, permissions of tables and fields, rules of system
  * tables. Does not check what only the commit knows: whether a record exists, is writable for the caller, or holds a duplicate value.
+ * @param before as in `writeAtomically`
  * @throws what `writeAtomically` throws for these
  */
-export async function checkWrites(context: RecordContext, writes: readonly RecordWrite[]): Promise<void> {
+export async function checkWrites(context: RecordContext, writes: readonly RecordWrite[], before?: SchemaPlan): Promise<void> {
   const attempt = { at: Date.now(), earlier: [], looksAhead: true };
-  planRecords(await prepareAll(context, writes, attempt), context.store.schema(), []);
+  planRecords(await prepareAll(context, writes, attempt, before), context.store.schema(), [], before && { changes: before });
 }
 
-async function prepareAll(context: RecordContext, writes: readonly RecordWrite[], attempt: Attempt): Promise<PreparedRecord[]> {
+async function prepareAll(
+  context: RecordContext,
+  writes: readonly RecordWrite[],
+  attempt: Attempt,
+  before: SchemaPlan | undefined,
+): Promise<PreparedRecord[]> {
   const prepared: PreparedRecord[] = [];
   const earlier: EarlierWrite[] = [];
+  // Rules that check a record against the tables see those that the commit makes.
+  const changed = before && writes.length > 0 ? schemaAfter(context.store.schema(), before) : {};
   for (const write of writes) {
-    const record = await prepareNamed(context, write, { ...attempt, earlier }, prepared.length);
+    const record = await prepareNamed(context, write, { ...attempt, ...changed, earlier }, prepared.length);
     prepared.push(record);
     const { className, objectId, fields } = record;
     earlier.push({ className, action: write.kind === 'delete' ? 'remove' : write.kind, objectId, fields });
   }
   return prepared;
+}
+
+function schemaAfter(now: Schema, before: SchemaPlan): Pick<Attempt, 'schema'> {
+  const changes = before(now);
+  return changes.length > 0 ? { schema: applyChanges(now, changes) } : {};
 }
 
 async function prepareNamed(context: RecordContext, write: RecordWrite, attempt: Attempt, item: number): Promise<PreparedRecord> {

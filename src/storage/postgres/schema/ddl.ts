@@ -50,7 +50,8 @@ export async function applyDdl(
     await retypeTable(session, schemaName, { change, old, table, after }, copyStatements(schemaName, table));
     return;
   }
-  if (change.kind === 'dropTable') await refuseRecords(session, schemaName, tableOf(before, change.className));
+  if (change.kind === 'dropTable' && !change.withRecords)
+    await refuseRecords(session, schemaName, tableOf(before, change.className));
   if (change.kind === 'setUniqueIndex' && !isNew)
     return buildUniqueIndex(session, schemaName, tableOf(after, change.className), change.index);
   if (change.kind === 'completeSearchIndex') await requireBuilt(session, schemaName, tableOf(after, change.className));

@@ -45,7 +45,7 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
       createTable(db, table);
       break;
     case 'dropTable':
-      refuseRecords(db, table);
+      if (!change.withRecords) refuseRecords(db, table);
       for (const field of table.fields.values()) if (field.type === 'Relation') dropColumn(db, table, field);
       dropTextIndex(db, textIndexOf(table));
       if (table.indexes.has(SEARCH_INDEX)) dropSearchIndex(db, table);

@@ -55,9 +55,15 @@ export type SchemaChangeAnswer =
       readonly cause?: SentFault;
     };
 
+/** Maximum tables that the event loop creates or drops in one commit, each about a millisecond. */
+const MAX_SHORT_TABLES = 50;
+
 /** Returns whether a plan reads all records of a large table, or changes many columns, and would block the event loop. */
 export function isLongSchemaChange(connection: Connection, plan: WritePlan, schema: Schema): boolean {
-  return stepsOf(plan.changes).some((step) => {
+  const steps = stepsOf(plan.changes);
+  // The first tables of a system: nobody else waits.
+  if (schema.tables.size > 0 && steps.filter(({ kind }) => isOfTable(kind)).length > MAX_SHORT_TABLES) return true;
+  return steps.some((step) => {
     if (step.kind === 'setTemplateVersion') return false;
     if (step.kind === 'createTable') return (step.fields?.length ?? 0) > MAX_SHORT_FIELDS;
     const table = schema.tables.get(step.className);
@@ -68,6 +74,8 @@ export function isLongSchemaChange(connection: Connection, plan: WritePlan, sche
     return textBytes(connection, table, reindexed(step, table)) > MAX_SHORT_TEXT_BYTES;
   });
 }
+
+const isOfTable = (kind: SchemaStep['kind']): boolean => kind === 'createTable' || kind === 'dropTable';
 
 /** Returns the fields for which a step builds a full-text index. */
 function reindexed(step: SchemaStep, { textIndex }: TableSchema): readonly string[] {
@@ -85,6 +93,7 @@ function readsAll(step: SchemaStep): boolean {
     );
   if (step.kind === 'setIndex') return !step.index.isFilling;
   if (step.kind === 'setFieldOptions') return step.options.required === true;
+  if (step.kind === 'dropTable') return step.withRecords === true;
   return step.kind === 'setTextIndex' || step.kind === 'setUniqueIndex' || step.kind === 'dropFields';
 }
 
