@@ -34,4 +34,4 @@ export {
   viewerOf,
 } from './principal.ts';
 export type { ReadableTable, ReadableTables } from './readable.ts';
-export { mayKnowTable, requireSchemaChange, requireSchemaRead, schemaViewFor } from './schema-rights.ts';
+export { mayKnowTable, requireMasterKey, requireSchemaChange, requireSchemaRead, schemaViewFor } from './schema-rights.ts';

@@ -15,6 +15,11 @@ export function requireSchemaRead(principal: Principal): void {
   if (!mayView(principal)) fail('masterKeyRequired');
 }
 
+/** Snapshots of a whole schema are read, compared and applied with the master key. @throws masterKeyRequired (403) */
+export function requireMasterKey({ kind }: Principal): void {
+  if (kind !== 'master') fail('masterKeyRequired');
+}
+
 const knowing = ['find', 'get', 'create', 'update'] as const;
 
 /** Whether a table is shown to a caller that reads schemas: keys and administrators see all but the hidden ones, users those that they may use. */

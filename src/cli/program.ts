@@ -8,6 +8,7 @@ import { addKeyCommands } from './commands/key.ts';
 import { addMigrateCommands } from './commands/migrate.ts';
 import { addMoveCommand } from './commands/move.ts';
 import { addRestoreCommand } from './commands/restore.ts';
+import { addSchemaCommands } from './commands/schema.ts';
 import { addSystemCommands } from './commands/system.ts';
 import { addUserCommands } from './commands/user.ts';
 import { addImportCommand } from './import/import.ts';
@@ -47,6 +48,7 @@ export function commandsOf(actions: Actions, print: Print): Command {
   addSystemCommands(program, actions, print);
   addKeyCommands(program, actions, print);
   addUserCommands(program, actions, print);
+  addSchemaCommands(program, actions, print);
   addExportCommand(program, actions, print);
   addImportCommand(program, actions, print);
   addFilesCommands(program, actions, print);

@@ -76,6 +76,8 @@ export const catalogue = {
   lastAdministrator: { code: 107, status: 400, text: () => 'Invalid arguments: the user is the last active member of Admin' },
   badSchema: { code: 107, status: 400, text: (why: string) => `Invalid schema: ${why}` },
   invalidUpsert: { code: 107, status: 400, text: (why: string) => `Invalid upsert: ${why}` },
+  /** Reference: schema-as-code.md#the-snapshot. */
+  badSnapshot: { code: 107, status: 400, text: (why: string) => `Invalid snapshot: ${why}` },
   invalidTrigger: { code: 107, status: 400, text: (why: string) => `Invalid trigger: ${why}` },
   batchNoArray: { code: 107, status: 400, text: () => 'requests must be an array' },
   batchPath: { code: 107, status: 400, text: (path: string) => `cannot route batch path ${path}` },
@@ -188,6 +190,15 @@ export const catalogue = {
   otherUser: { code: 206, status: 400, text: (id: string) => `Cannot modify user ${id}.` },
   invalidSession: { code: 209, status: 400, text: () => 'invalid session token' },
   schemaOperation: { code: 255, status: 400, text: (why: string) => why },
+  /** Reference: schema-as-code.md#destructive-changes. */
+  destructiveChanges: {
+    code: 255,
+    status: 400,
+    text: (count: number, which: string) =>
+      `nothing was done: ${count} destructive ${count === 1 ? 'change' : 'changes'} not allowed: ${which}`,
+  },
+  /** Reference: schema-as-code.md#references. */
+  brokenReferences: { code: 255, status: 400, text: (which: string) => `nothing was done: ${which}` },
 
   largeUploadUnauthorized: { code: 400, status: 400, text: () => 'Missing Authorization.' },
   largeUploadsOff: { code: 400, status: 400, text: () => 'App is not allowed to upload large files.' },
@@ -213,6 +224,8 @@ export const catalogue = {
   preconditionFailed: { code: 409, status: 412, text: () => 'The record has changed meanwhile.' },
   /** Of `If-None-Match: *` in a create. */
   recordExists: { code: 409, status: 412, text: () => 'The record exists already.' },
+  /** Reference: schema-as-code.md#apply. */
+  schemaChangedSince: { code: 409, status: 409, text: () => 'the schema has changed since the diff' },
   badUpload: { code: 107, status: 400, text: (why: string) => `Invalid upload: ${why}` },
 
   /** Answers of functions have no code (errors.md#errors-of-functions). */

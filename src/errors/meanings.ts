@@ -40,6 +40,7 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   lastAdministrator:
     'The write would leave the system without an active administrator. Give another user the role `Admin` first.',
   badSchema: 'The body of a schema request is malformed.',
+  badSnapshot: 'A snapshot of a schema is malformed, of a later form, or contradicts itself. The message names the place.',
   invalidTrigger: 'A trigger definition is malformed or does not fit its table. The message says what is wrong.',
   batchNoArray: 'The body of a batch has no array `requests`. Nothing was done.',
   batchPath: 'The path of a batch item does not begin with the prefix. Nothing was done.',
@@ -96,6 +97,9 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   invalidSession: 'The session token has expired, was revoked, or never existed. Log in again.',
   schemaOperation: 'A schema request contradicts what is stored, for example it gives an existing field another type.',
 
+  destructiveChanges: 'A snapshot takes away tables, fields or records. Read the diff, and allow it by `allowDestructive`.',
+  brokenReferences: 'A snapshot names records that the system lacks, or has several of. Create them, or leave the part out.',
+
   largeUploadUnauthorized: 'A large upload needs a session token or a key.',
   largeUploadsOff: 'Large uploads are switched off. Switch them on with the `Config` row `allowAllFiles`.',
   preconditionFailed:
@@ -108,6 +112,7 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   keyReused: 'A request with the key had another method, path or body. Nothing was done: use a new key.',
   duplicateRequest: 'A request with this `X-Platform-Request-Id` was made, or is under way. Nothing was done again.',
   changedMeanwhile: 'The record has changed since it was read. Read it again and repeat the change.',
+  schemaChangedSince: 'The system has changed since the diff whose hash was sent. Read the diff again. Nothing was done.',
   badUpload: 'The upload is a form instead of raw bytes, or its `base64` is malformed.',
 
   userFunctionNotFound: 'There is no form or custom function of this name for this system.',

@@ -10,3 +10,4 @@ export type { SearchPart } from './pending-systems.ts';
 export { type Credentials, KeyGuard, System } from './system.ts';
 export { Systems } from './systems.ts';
 export { lookupTables, readTableDefaults } from './template/template.ts';
+export { type AccessProfile, permissionsOf } from './template/template-table.ts';

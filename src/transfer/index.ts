@@ -14,3 +14,4 @@ export { jobRequestOf } from './jobs/parameters.ts';
 export { deleteOldImports } from './jobs/retention.ts';
 export { type MoveEvents, type MoveResult, moveAll, refuseMoved } from './migrate/migrate.ts';
 export { type MigrationEvents, migrateParse } from './parse/migrate.ts';
+export * from './schema/index.ts';

@@ -8,6 +8,7 @@ import { fileEndpoints } from './files.ts';
 import { jobEndpoints } from './imports.ts';
 import { matchingEndpoints } from './matching.ts';
 import { aggregateEndpoints, classEndpoints } from './records.ts';
+import { snapshotEndpoints } from './schema-snapshots.ts';
 import { schemaEndpoints } from './schemas.ts';
 import { upsertEndpoint } from './upsert.ts';
 import { userEndpoints } from './users.ts';
@@ -32,6 +33,7 @@ export function dataEndpoints(
     ...single,
     ...matchingEndpoints,
     exportEndpoint(),
+    ...snapshotEndpoints,
     ...jobEndpoints({ addresses }),
     ...fileEndpoints(files),
     upsertEndpoint(reportFault),
