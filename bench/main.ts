@@ -23,6 +23,7 @@ import { mcp } from './workloads/mcp.ts';
 import { migrate } from './workloads/migrate.ts';
 import { parse } from './workloads/parse.ts';
 import { safe } from './workloads/safe.ts';
+import { schemaCode } from './workloads/schema-code.ts';
 import { search } from './workloads/search.ts';
 import { soak } from './workloads/soak.ts';
 import { stream } from './workloads/stream.ts';
@@ -52,6 +53,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['clone', clone],
   ['evolution', evolution],
   ['migrate', migrate],
+  ['schema-code', schemaCode],
   ['systems', systems],
   ['driver', driver],
   ['versions', versions],
