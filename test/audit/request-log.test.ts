@@ -103,7 +103,7 @@ for (const engine of engines)
       ['no permission', { path: '/platform/classes/Closed' }, 400],
       ['a body that is no JSON', { path: path('Closed'), body: '{' }, 400],
       ['a path that there is not', { path: '/platform/nothing/at/all' }, 404],
-      ['a method that the path has not', { method: 'PUT', path: path('Closed') }, 404],
+      ['a method that the path has not', { method: 'PUT', path: '/platform/classes-aggregate/Closed' }, 404],
       ['a wrong method in the body', { path: path('Closed', 'x'), body: { _method: 'PATCH' } }, 400],
       ['a session that is not valid', { path: path('Closed'), headers: { 'X-Platform-Session-Token': 'r:0' } }, 400],
       ['a function that there is not', { path: '/platform/functions/f', body: {} }, 400],

@@ -139,7 +139,7 @@ onSampledEngine((get) => {
     ['GET', '/platform/'],
     ['GET', '/platform/classes'],
     ['POST', '/platform/nothing'],
-    ['PUT', '/platform/classes/T'],
+    ['PUT', '/platform/classes-aggregate/T'],
     ['GET', '/platform/batch'],
     ['GET', '/platform/classes/T/a/b'],
     ['GET', '/nothing'],

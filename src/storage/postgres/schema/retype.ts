@@ -5,6 +5,7 @@ import { type StoredValue, storageOf, ValueConverter } from '../../../values/ind
 import type { Session } from '../connection/database.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
 import { quotedName as quote } from '../sql/names.ts';
+import { buildUniqueIndex } from './constraints.ts';
 import { qualified } from './index-names.ts';
 
 /** Records whose values are in memory at the same time: the first page, the maximum, and the approximate number of characters of a page. */
@@ -45,7 +46,7 @@ export interface CopyStatements {
 /**
  * Copies a table with the values of one field converted, and drops the old one, inside the caller's transaction. Readers of the table are not blocked
  * until its end; writers are, from the time when all values are known to be convertible.
- * @throws cannotConvert (111)
+ * @throws cannotConvert (111); contradictedIndex (137) if converted values contradict a unique index
  */
 export async function retypeTable(
   session: Session,
@@ -78,6 +79,7 @@ export async function retypeTable(
   const into = qualified(schemaName, table.sqlName);
   if (last > 0) await run(`SELECT setval(s, $2) FROM CAST(pg_get_serial_sequence($1, '_seq') AS regclass) AS s`, [into, last]);
   for (const text of indexes) await run(text);
+  for (const index of table.uniqueIndexes.values()) await buildUniqueIndex(session, schemaName, table, index);
   await run(`ANALYZE ${into}`);
   await run(`SELECT set_config('lock_timeout', $1, true)`, [String(READERS_LIMIT_MS)]);
   await run(`DROP TABLE ${source}`);

@@ -192,6 +192,7 @@ function replaceTable(db: DatabaseSync, old: TableSchema, table: TableSchema): v
   db.exec(`DROP TABLE ${quote(old.sqlName)}`);
   createIndexes(db, table);
   for (const index of table.indexes.values()) if (index.name !== SEARCH_INDEX) createIndex(db, table, index);
+  for (const index of table.uniqueIndexes.values()) createUniqueIndex(db, table, index);
   createTextIndex(db, textIndexOf(table));
 }
 
