@@ -76,6 +76,26 @@ describe('SQLite store', () => {
     assert.equal((await find('Foreign', { where: '{"b":{"$exists":true}}' })).records.length, 2);
   });
 
+  test('schema changes of two processes at a time, each on a thread, are all made', async () => {
+    const other = new SqliteStore(join(directory, 'records.sqlite'), { pool, report: assert.fail, ...rowContext });
+    const make = (at: SqliteStore, prefix: string) =>
+      at.write({
+        plan: (schema) => {
+          const missing = Array.from({ length: 51 }, (_, n) => `${prefix}${n}`).filter((name) => !schema.tables.has(name));
+          return { changes: missing.map((className) => ({ kind: 'createTable', className, fields: [] })), mutations: [] };
+        },
+      });
+    // The second of each pair makes what the first has made already, or tables of its own.
+    for (const [first, second] of [
+      ['Same', 'Same'],
+      ['Ours', 'Theirs'],
+    ] as const) {
+      await Promise.all([make(store, first), make(other, second)]);
+      for (const prefix of [first, second]) assert.ok(store.schema().tables.has(`${prefix}50`), prefix);
+    }
+    await other.close();
+  });
+
   test('long answers stream, and hold every record once', async () => {
     await Promise.all(Array.from({ length: 3_000 }, (_, n) => create('Many', { n, text: 'some text of a record' })));
     const { records, streamed } = await find('Many', { limit: '5000', order: '-n' });

@@ -226,7 +226,8 @@ export class SqliteStore implements Store {
     return done.outcome;
   }
 
-  async #rebuild(write: PreparedWrite): Promise<WriteOutcome> {
+  /** @returns `null` if another process has changed the schema meanwhile: to be planned again */
+  async #rebuild(write: PreparedWrite): Promise<WriteOutcome | null> {
     this.#known.notice();
     const { opening } = this.#availability;
     try {

@@ -1,7 +1,7 @@
 /** A thread that executes one plan: schema changes that read a large table, and the write that requires them. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { ServiceError } from '../../../errors/fail.ts';
 import { DuplicateKey } from '../../constraints.ts';
 import { ConditionFailed } from '../../port.ts';
 import { Connection } from '../connection/connection.ts';
@@ -18,8 +18,11 @@ lowerPriority();
 function changeSchema(connection: Connection): SchemaChangeAnswer {
   if (!connection.begin()) throw busyError();
   try {
-    // Another process may have changed the schema: the plan may no longer fit, and the client may try again.
-    if (connection.use(catalogVersion) !== plannedUnder) throw serviceError('unavailable');
+    // Another process has changed the schema: the plan may no longer fit.
+    if (connection.use(catalogVersion) !== plannedUnder) {
+      connection.rollback();
+      return 'outdated';
+    }
     const { outcome } = executePlan(connection, plan, connection.use(loadSchema), { addresses: () => addresses });
     Atomics.store(isCommitting, 0, 1);
     commit(connection, () => true);

@@ -41,9 +41,13 @@ export interface SchemaChangeSetup extends SchemaChangeTask {
   readonly isCommitting: Int32Array;
 }
 
-/** The thread's answer: the outcome; the error that refused the plan, or that a fault is mapped to; or that a condition does not hold. */
+/**
+ * The thread's answer: the outcome; the error that refused the plan, or that a fault is mapped to; that a condition does not hold (`overtaken`); or
+ * that the plan was made under another schema (`outdated`).
+ */
 export type SchemaChangeAnswer =
   | 'overtaken'
+  | 'outdated'
   | { readonly outcome: WriteOutcome }
   | {
       readonly key: ErrorKey;
@@ -100,9 +104,10 @@ function readsAll(step: SchemaStep): boolean {
 /**
  * Executes a plan on a separate thread. The caller holds its other writes back meanwhile.
  * @param file the thread's code; tests pass their own
+ * @returns `null` if another process has changed the schema since the plan was made: nothing was done
  * @throws the errors of the plan's steps; unavailable; outcomeUnknown if the thread died in its COMMIT
  */
-export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile): Promise<WriteOutcome> {
+export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile): Promise<WriteOutcome | null> {
   return new Promise((resolve, reject) => {
     const isCommitting = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(file, { workerData: { ...task, isCommitting } satisfies SchemaChangeSetup });
@@ -115,6 +120,7 @@ export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile):
     };
     worker.on('message', (answer: SchemaChangeAnswer) => {
       if (answer === 'overtaken') reject(new ConditionFailed());
+      else if (answer === 'outdated') resolve(null);
       else if ('outcome' in answer) resolve(answer.outcome);
       else reject(receivedError(answer));
     });
