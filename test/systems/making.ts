@@ -48,7 +48,8 @@ export async function makeSystem(
           await provision(store);
           await createRecord(masterContext(store), 'Made', { by: 'maker' });
           const files = await openFiles();
-          const path = join(config.dataDir, 'made-file');
+          // Each its own: two processes may make systems at a time.
+          const path = join(config.dataDir, `made-file-${appId}`);
           await writeFile(path, 'of the maker');
           const size = 12;
           await files.put(store.place, '0'.repeat(32), { path, size, sample: Buffer.alloc(0), discard: async () => {} });
