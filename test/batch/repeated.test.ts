@@ -85,6 +85,23 @@ for (const engine of engines)
       assert.equal((await store.read(table, id)).A, 600);
     });
 
+    test('refused items, and items that are no records, are part of an answer of any length', async () => {
+      const table = await store.table({ A: 'Number' });
+      const objectId = unique('own');
+      const requests = Array.from({ length: 1_200 }, (_, n) => (n % 3 ? post(table, { A: n }) : put(table, objectId, up)));
+      requests.splice(7, 0, { method: 'PUT', path: `/platform/schemas/${table}`, body: { fields: { B: { type: 'Number' } } } });
+      const key = randomUUID();
+      const first = await send(requests, key);
+      assert.ok(first.text.length > 64 * 1024);
+      assert.deepEqual([first.body[6].error.code, first.body[7].success.className], [101, table]);
+      await store.create(table, { objectId, A: 0 });
+      await store.call('PUT', `/platform/schemas/${table}`, { body: { fields: { B: { __op: 'Delete' } } } });
+      const second = await send(requests, key);
+      assert.deepEqual([second.body, isReplay(second)], [first.body, true]);
+      assert.equal((await store.read(table, objectId)).A, 0);
+      assert.equal((await store.fields(table)).B, undefined);
+    });
+
     test('a batch under way is 409, and nothing of the second is done', async () => {
       const table = await store.table({ A: 'Number' });
       const requests = Array.from({ length: 2_000 }, (_, n) => post(table, { A: n }));

@@ -1,13 +1,18 @@
 import { onceStepwise, type RequestKey } from '../../idempotency/index.ts';
 import type { ApiReply, ApiRequest } from '../endpoint/endpoint.ts';
-import { keptReply, markedReply, unsealed } from '../endpoint/keyed.ts';
+import { keptReply, MAX_KEPT_CHARS, markedReply, unsealed } from '../endpoint/keyed.ts';
 
 /** Maximum characters of a batch's answer that is kept as a whole; a longer one is made again from what its items have kept. */
 export const MAX_KEPT_BATCH_CHARS = 64 * 1024;
 
+/** Answers of items, as JSON text, by their position. */
+export type ItemAnswers = ReadonlyMap<number, string>;
+
 /** A batch whose items were executed. */
 export interface ExecutedBatch {
   readonly reply: ApiReply;
+  /** Answers of the items that have kept no key: those that were refused, and those that write no record. Without those that hold a secret. */
+  readonly keyless: ItemAnswers;
   /** Whether the outcome of all items is known: no passing fault prevented one. */
   readonly isFinal: boolean;
 }
@@ -20,20 +25,46 @@ export interface ExecutedBatch {
 export async function answerBatchOnce(
   { context }: ApiRequest,
   key: RequestKey,
-  execute: (key: RequestKey) => Promise<ExecutedBatch>,
+  execute: (key: RequestKey, known: ItemAnswers) => Promise<ExecutedBatch>,
 ): Promise<ApiReply> {
   const done = await onceStepwise<ExecutedBatch>(context.store, key, {
     isResumable: true,
-    execute: (isRepeated) => execute({ ...key, isRepeated }),
-    keptOf: ({ reply, isFinal }) => (isFinal ? keptReply(key, reply, MAX_KEPT_BATCH_CHARS) : null),
+    execute: (isRepeated) => execute({ ...key, isRepeated }, none),
+    keptOf: (executed) => (executed.isFinal ? keptOf(key, executed) : null),
     // A batch fails as a whole only if nothing of it was done.
     hasWritten: () => false,
     async replay({ answer, sealed }) {
-      if (answer !== undefined) return { reply: { status: 200, json: answer }, isFinal: true };
-      if (sealed === undefined) return execute({ ...key, isRepeated: true });
-      const reply = { status: 200, json: unsealed(key, sealed), headers: { 'cache-control': 'no-store' } };
-      return { reply, isFinal: true };
+      const known = answer?.startsWith(KEYLESS) ? readKeyless(answer) : none;
+      if (sealed === undefined && (answer === undefined || known !== none)) return execute({ ...key, isRepeated: true }, known);
+      const json = sealed === undefined ? (answer as string) : unsealed(key, sealed);
+      const headers = sealed === undefined ? {} : { 'cache-control': 'no-store' };
+      return { reply: { status: 200, json, headers }, keyless: none, isFinal: true };
     },
   });
   return markedReply({ answer: done.answer.reply, isReplay: done.isReplay });
+}
+
+const none: ItemAnswers = new Map();
+
+/** Begins the text that is kept instead of an answer, which is an array. */
+const KEYLESS = '{"keyless":';
+
+/** Returns what is kept of the answer: all of it, or what its items have not kept. */
+function keptOf(key: RequestKey, { reply, keyless }: ExecutedBatch): ReturnType<typeof keptReply> {
+  const whole = keptReply(key, reply, MAX_KEPT_BATCH_CHARS);
+  if (whole.answer !== null || whole.sealed !== undefined) return whole;
+  // Items are often refused for one reason.
+  const places = new Map<string, number[]>();
+  for (const [at, text] of keyless) {
+    const known = places.get(text);
+    if (known) known.push(at);
+    else places.set(text, [at]);
+  }
+  const answer = `${KEYLESS}${JSON.stringify([...places])}}`;
+  return answer.length <= MAX_KEPT_CHARS ? { answer } : { answer: null };
+}
+
+function readKeyless(answer: string): ItemAnswers {
+  const { keyless } = JSON.parse(answer) as { keyless: [text: string, places: number[]][] };
+  return new Map(keyless.flatMap(([text, places]) => places.map((at) => [at, text] as const)));
 }

@@ -9,7 +9,7 @@ import { wholeText } from '../../storage/port.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import { stripConsumed } from '../endpoint/parse-request.ts';
 import { batchRouter, isWithoutBody, noQuery, type RoutedItem, routeItems } from './batch-items.ts';
-import { answerBatchOnce, type ExecutedBatch } from './batch-once.ts';
+import { answerBatchOnce, type ExecutedBatch, type ItemAnswers } from './batch-once.ts';
 import { answerTransaction } from './batch-transaction.ts';
 
 /**
@@ -43,7 +43,8 @@ const answersTooLarge = `{"error":${renderError(serviceError('resultTooLarge')).
  */
 export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (error: unknown) => void): Endpoint {
   const route = batchRouter(endpoints);
-  const execute = (request: ApiRequest, items: readonly RoutedItem[]) => executeItems(request, items, reportFault);
+  const execute = (request: ApiRequest, items: readonly RoutedItem[], known: ItemAnswers = new Map()) =>
+    executeItems(request, items, known, reportFault);
   const handle = async (request: ApiRequest): Promise<ApiReply> => {
     const requests = isJsonObject(request.body) ? own(request.body, 'requests') : notAnObject(request.body);
     if (!Array.isArray(requests)) return fail('batchNoArray');
@@ -51,16 +52,21 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
     const items = await routeItems(requests, route);
     if (isTransaction) return answerTransaction(request, items);
     checkOpenItems(items);
-    if (request.repeat) return answerBatchOnce(request, request.repeat, (repeat) => execute({ ...request, repeat }, items));
+    if (request.repeat)
+      return answerBatchOnce(request, request.repeat, (repeat, known) => execute({ ...request, repeat }, items, known));
     return (await execute(request, items)).reply;
   };
   return { method: 'POST', path: '/batch', handle, keyed: (request, key) => handle({ ...request, repeat: key }) };
 }
 
-/** @throws unavailable if a passing fault prevented every item */
+/**
+ * @param known answers of items that are not executed
+ * @throws unavailable if a passing fault prevented every item
+ */
 async function executeItems(
   request: ApiRequest,
   items: readonly RoutedItem[],
+  known: ItemAnswers,
   reportFault: (error: unknown) => void,
 ): Promise<ExecutedBatch> {
   const answers: ItemAnswer[] = [];
@@ -76,6 +82,8 @@ async function executeItems(
     let lastOpen: Promise<unknown> = Promise.resolve();
     const first = at;
     const chunk = items.slice(at, end).map((item, n) => {
+      const before = known.get(first + n);
+      if (before !== undefined) return { text: before };
       if (!item.endpoint.open) return answer(request, item, first + n, reportFault);
       // These need only the application id, and comparing a password is slow: one at a time.
       const answered = lastOpen.then(() =>
@@ -94,7 +102,10 @@ async function executeItems(
   const json = `[${answers.map(({ text }) => text).join(',')}]`;
   const isSecret = answers.some(({ mayBeStored = true }) => !mayBeStored);
   const isFinal = !answers.some(({ outcome }) => outcome === 'inDoubt' || outcome === 'unavailable');
-  return { reply: { status: 200, json, ...(isSecret && { headers: { 'cache-control': 'no-store' } }) }, isFinal };
+  const keyless = new Map<number, string>();
+  if (request.repeat)
+    for (const [at, { text, hasKey, mayBeStored = true }] of answers.entries()) if (!hasKey && mayBeStored) keyless.set(at, text);
+  return { reply: { status: 200, json, ...(isSecret && { headers: { 'cache-control': 'no-store' } }) }, keyless, isFinal };
 }
 
 /** Whether a batch is a transaction. @throws badTransaction (107) */
@@ -108,6 +119,8 @@ function transactionOf(body: JsonValue | undefined): boolean {
 interface ItemAnswer {
   readonly text: string;
   readonly outcome?: 'done' | 'inDoubt' | 'unavailable';
+  /** Whether its commit has kept a key, by which it is answered again. */
+  readonly hasKey?: boolean;
   /** False if the item must not be cached at all, such as one with a session token. */
   readonly mayBeStored?: boolean;
 }
@@ -179,11 +192,12 @@ async function answer(
   try {
     const asked = { ...request, context, params, query: noQuery, preconditions, body: stripConsumed(body ?? undefined) };
     const { keyed, handle } = endpoint;
-    const { json, headers } =
-      request.repeat && typeof keyed === 'function' ? await keyed(asked, keyOfPart(request.repeat, at)) : await handle(asked);
+    const part = request.repeat && typeof keyed === 'function' ? { keyed, key: keyOfPart(request.repeat, at) } : null;
+    const { json, headers } = part ? await part.keyed(asked, part.key) : await handle(asked);
     return {
       text: `{"success":${await wholeText(json)}}`,
       outcome: 'done',
+      hasKey: part !== null,
       mayBeStored: headers?.['cache-control'] !== 'no-store',
     };
   } catch (thrown) {
