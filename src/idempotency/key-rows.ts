@@ -33,8 +33,8 @@ export interface KeyRow {
   readonly record?: string;
   /** `updatedAt` of that record, or when it was deleted, in milliseconds since 1970; absent if it is in the snapshot. */
   readonly at?: number;
-  /** JSON array of the names of the fields in `snapshot`, after `updatedAt`; the first member is whether they are only shown to callers who may read
-   *  the record. */
+  /** JSON array: whether the snapshot is only shown to callers who may read the record; name, type and target table of each of its fields after
+   *  `updatedAt`, as they were. */
   readonly fields?: string;
   /** Of the updated record (`Snapshot`). */
   readonly snapshot?: string;

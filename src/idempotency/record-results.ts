@@ -2,12 +2,15 @@ import { holdsKey } from '../access/index.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
 import { type RecordContext, readViewed, type TransactionResult, type WriteEvent } from '../records/index.ts';
-import { fieldOf, tableOf } from '../schema/model.ts';
+import { type Field, type FieldType, fieldOf, tableOf } from '../schema/model.ts';
 import { snapshotValues } from '../storage/column-values.ts';
 import type { Mutation } from '../storage/port.ts';
 import { keyOfPart, type RequestKey } from './key.ts';
 import { className, type KeyRow, keep } from './key-rows.ts';
 import { seal } from './sealed.ts';
+
+/** Name, type and target table of a field. */
+type KeptField = readonly [string, FieldType, string | null];
 
 type Update = Extract<Mutation, { kind: 'update' }>;
 
@@ -34,7 +37,7 @@ export function keeping(context: RecordContext, key: RequestKey, secrets: readon
         const copied = { kind: 'copy', from, objectId, fields: [[fieldOf(own, 'at'), updatedAt]] } as const;
         return [keep(schema, key, id, row, copied)];
       }
-      const names = [returningGuard !== null, ...returning.map(({ name }) => name)];
+      const kept = [returningGuard !== null, ...returning.map(({ name, type, targetClass }) => [name, type, targetClass])];
       const source = {
         kind: 'snapshot',
         from,
@@ -42,7 +45,7 @@ export function keeping(context: RecordContext, key: RequestKey, secrets: readon
         fields: [updatedAt, ...returning],
         to: fieldOf(own, 'snapshot'),
       } as const;
-      return [keep(schema, key, id, { ...row, fields: JSON.stringify(names) }, source)];
+      return [keep(schema, key, id, { ...row, fields: JSON.stringify(kept) }, source)];
     },
   };
 }
@@ -70,17 +73,19 @@ export async function keptResult(context: RecordContext, of: string, row: KeyRow
   const objectId = row.record ?? '';
   const table = context.store.schema().tables.get(of);
   if (row.snapshot === undefined || !table) return { objectId, at: isoText(row.at ?? Date.parse(row.createdAt)), returned: '' };
-  const [isGuarded, ...names] = JSON.parse(row.fields ?? '[false]') as [boolean, ...string[]];
-  const known = names.flatMap((name) => table.fields.get(name) ?? []);
-  const values = snapshotValues(row.snapshot, [fieldOf(table, 'updatedAt'), ...known]);
+  const [isGuarded, ...kept] = JSON.parse(row.fields ?? '[false]') as [boolean, ...KeptField[]];
+  // As they were when the record was written: the table may have changed since.
+  const fields = kept.map(
+    ([name, type, targetClass]): Field => ({ name, type, column: name, ...(targetClass && { targetClass }) }),
+  );
+  const values = snapshotValues(row.snapshot, [fieldOf(table, 'updatedAt'), ...fields]);
   const at = isoText(values[0] as number);
-  if (known.length === 0 || known.length !== names.length) return { objectId, at, returned: '' };
   if (isGuarded && !holdsKey(context.principal) && !(await isReadable(context, of, objectId)))
     return { objectId, at, returned: '' };
-  const wanted = [fieldOf(table, 'objectId'), ...known];
+  const wanted = [fieldOf(table, 'objectId'), ...fields];
   const text = context.store.reader.textOf(table, wanted, [objectId, ...values.slice(1)]);
   const whole = JSON.parse(text) as JsonObject;
-  const shown = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(whole, name) ? [[name, whole[name]]] : [])));
+  const shown = Object.fromEntries(fields.flatMap(({ name }) => (Object.hasOwn(whole, name) ? [[name, whole[name]]] : [])));
   const members = JSON.stringify(shown).slice(1, -1);
   return { objectId, at, returned: members === '' ? '' : `,${members}` };
 }
