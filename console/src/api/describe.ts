@@ -9,6 +9,7 @@ const BY_CODE = new Map<number, string>([
   [130, words.errors.tooLarge],
   [137, words.errors.duplicate],
   [140, words.errors.tooLarge],
+  [142, words.errors.required],
   [155, words.errors.tooManyRequests],
 ]);
 

@@ -261,6 +261,7 @@ export const en = {
     tooManyRequests: 'Too many requests at once. Wait a moment and try again.',
     tooLarge: 'This is too large to be stored.',
     duplicate: 'Another record holds this value already.',
+    required: 'A required field is empty.',
     pointedAt: 'Other records point at it.',
     timeout: 'It took too long. Try again.',
     unavailable: 'The service is not available now. Try again in a moment.',
