@@ -7,7 +7,7 @@ import { type Json, path } from '../support/records.ts';
 import { engines } from '../support/service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 
-const RECORDS = 16_000;
+const RECORDS = 8_000;
 const TABLE = 'Many';
 const where = { done: { $ne: true } };
 

@@ -11,7 +11,7 @@ import { begin, done, namesBelow } from './backups.ts';
 import { at, clone, remove } from './clones.ts';
 
 /** Kills by each signal. */
-const kills = Number(process.env.CLONE_KILLS ?? 3);
+const kills = Number(process.env.CLONE_KILLS ?? 2);
 /** Share of a command's duration in which the program is only being loaded, so that a kill shows nothing. */
 const LOADING = 0.3;
 const ROWS = 4_000;

@@ -10,7 +10,7 @@ import { sharedService } from '../../support/shared.ts';
 import { begin } from '../backups.ts';
 import { applied, changesOf, edit, exported, filesIn, newSystem } from './schemas.ts';
 
-const kills = Number(process.env.APPLY_KILLS ?? 6);
+const kills = Number(process.env.APPLY_KILLS ?? 4);
 /** Share of a command's duration in which the program is only being loaded, so that a kill shows nothing. */
 const LOADING = 0.4;
 
