@@ -93,6 +93,23 @@ test('phone: every notation of a number becomes a notation of one other number',
   assert.equal(phoneKey(String(changed('phone', 501234567))), String(keys[0]).slice(1));
 });
 
+test('phone, digits: digits of other scripts are replaced, too, as the same number in ASCII, and stay in their script', () => {
+  const ascii = '050-1234567';
+  for (const kind of ['phone', 'digits'] as const)
+    for (const zero of [0x660, 0x6f0, 0x966, 0xff10, 0x1d7ce, 0x1d7d8]) {
+      const written = (text: string) => text.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+      assert.equal(changed(kind, written(ascii)), written(changed(kind, ascii)), zero.toString(16));
+      assert.notEqual(changed(kind, written(ascii)), written(ascii));
+    }
+});
+
+test('digits: no single digit but 0 stays', () => {
+  for (let clone = 0; clone < 50; clone++) {
+    const anonymous = new Anonymiser().changeFor('digits', { type: 'String' });
+    for (const digit of '123456789') assert.notEqual(anonymous(digit), digit);
+  }
+});
+
 test('digits: leading zeros, separators and length stay; equal digits stay equal', () => {
   for (const value of ['51-234567-8', '012345678', '0', '', 'none', '000', '7', '1234567890123456789012'])
     for (const result of [changed('digits', value)]) {
@@ -176,6 +193,16 @@ test('text of markup keeps its elements, without attributes, comments and what t
   for (const piece of ['<', '<!--', '&#']) assert.ok(anonymousMarkup((text) => text, piece.repeat(300_000)).length > 0);
 });
 
+test('text of markup: what is no element of HTML is text, so that no name or address stays in angle brackets', () => {
+  const text =
+    'From: <dana.levi@firm.co.il>, <Dana Levi>, <דנה לוי>, <dana/>, </dana>, <br.dana>, <b-dana> <p>Dana<P CLASS="dana">';
+  const result = changed('text', text, 'HTML/XML');
+  assert.ok(!/dana|levi|firm|דנה|לוי/i.test(result), result);
+  assert.equal(result.replace(/\p{L}/gu, 'x').length, '<p>Dana<P>'.length + text.indexOf('<p>'));
+  assert.match(result, /<p>[A-Z][a-z]{3}<P>$/);
+  assert.match(changed('text', '<Visit at="Dana"><Dana/></Visit>', 'HTML/XML'), /^<(\w{5}) \w\w="\w{4}"><\w{4}\/><\/\1>$/);
+});
+
 test('date: moved by up to 180 whole days, times of a day together', () => {
   const day = 86_400_000;
   for (const iso of [
@@ -204,4 +231,20 @@ test('Arrays and Objects: texts at any depth, but no Pointers, Dates, Files and 
   assert.equal(result.to[1].cc, changed('email', 'x@y.co'));
   assert.deepEqual([result.to[1].n, result.to[1].ok, result.dana], [1, true, null]);
   assert.deepEqual(JSON.parse(changed('phone', '["050-1234567"]', 'Array')), [changed('phone', '050-1234567')]);
+});
+
+test('Arrays and Objects: whole records in them, and values of other types, keep no text', () => {
+  const file = { __type: 'File', name: 'a1b2_dana.pdf', url: 'http://x/a1b2_dana.pdf' };
+  const date = { __type: 'Date', iso: '2024-05-06T07:08:09.010Z' };
+  const record = { __type: 'Object', className: 'Accounts', objectId: 'abcdefghij', Name: 'Dana Levi', file, date };
+  const value = {
+    record,
+    pointer: { ...record, __type: 'Pointer' },
+    other: { __type: 'Dana', note: 'Dana', n: { __type: 5, note: 'Dana' } },
+  };
+  const result = JSON.parse(changed('name', JSON.stringify(value), 'Object'));
+  const name = changed('name', 'Dana Levi');
+  assert.deepEqual(result.record, { ...record, Name: name });
+  assert.deepEqual(result.pointer, { ...value.pointer, Name: name });
+  assert.ok(!/dana/i.test(JSON.stringify(result.other)), JSON.stringify(result.other));
 });

@@ -6,6 +6,11 @@ const ROUNDS = 10;
 const MAX_DIGITS = 15;
 /** Halves of up to this many digits have tables of their round function: a phone number then costs no hash. */
 const MAX_TABLE_DIGITS = 5;
+/**
+ * What single digits are moved by: together, since there is no more to permute. Neither 0, which would leave all of them, nor 5, which would lead 5
+ * over 0 back to itself.
+ */
+const singleShifts = [1, 2, 3, 4, 6, 7, 8, 9];
 /** Tweaks whose hashes are kept. */
 const MAX_TWEAKS = 20_000;
 
@@ -49,8 +54,8 @@ export class DigitCipher {
     if (length === 0) return '';
     const all = 10 ** length;
     const shift = this.#shifts.get(`${length} ${tweak}`, () => this.#hash.numberOf(`shift ${length}`, tweak) % all);
+    if (length === 1) return String((Number(digits) + (singleShifts[shift % singleShifts.length] ?? 1)) % all);
     const shifted = (Number(digits) + shift) % all;
-    if (length === 1) return String(shifted);
     const left = Math.floor(length / 2);
     const right = length - left;
     let a = Math.floor(shifted / 10 ** right);

@@ -90,11 +90,26 @@ export class Anonymiser {
   }
 }
 
+/** Members of values with a type that are no texts of a person. What else such a value has is anonymised: it may be a whole record. */
+const members = (...names: string[]): ReadonlySet<string> => new Set(['__type', ...names]);
+const pointerMembers = members('className', 'objectId');
+const membersOf: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ['Pointer', pointerMembers],
+  ['Object', pointerMembers],
+  ['Relation', members('className')],
+  ['Date', members('iso')],
+  ['File', members('name', 'url')],
+  ...['GeoPoint', 'Bytes', 'Polygon'].map((type) => [type, members()] as const),
+]);
+const otherMembers: ReadonlySet<string> = new Set();
+
 /** Anonymises the texts in an Array or Object, and its numbers if the kind is about digits. Keys, Pointers, Dates and Files in it stay. */
 function inside(anonymous: (text: string) => string, kind: Kind, value: unknown): unknown {
   if (typeof value === 'string') return anonymous(value);
   if (typeof value === 'number') return kind === 'name' || kind === 'email' ? value : anonymousNumber(anonymous, value);
   if (Array.isArray(value)) return value.map((item) => inside(anonymous, kind, item));
-  if (typeof value !== 'object' || value === null || Object.hasOwn(value, '__type')) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inside(anonymous, kind, item)]));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  const kept = membersOf.get(entries.find(([key]) => key === '__type')?.[1]) ?? otherMembers;
+  return Object.fromEntries(entries.map(([key, item]) => [key, kept.has(key) ? item : inside(anonymous, kind, item)]));
 }

@@ -3,6 +3,31 @@ import type { DigitCipher } from './digit-cipher.ts';
 
 const ascii = /[0-9]/g;
 
+/** Digits of other scripts: `٠٥٠`, `０５０`. */
+const otherDigit = /(?![0-9])\p{Nd}/u;
+const otherDigits = new RegExp(otherDigit, 'gu');
+const digit = /\p{Nd}/u;
+const allDigits = /\p{Nd}/gu;
+
+/**
+ * Anonymises a text whose digits may be those of any script: as if they were ASCII, and each stays in its script.
+ * @param anonymous replaces ASCII digits by as many others
+ */
+function inAscii(text: string, anonymous: (ascii: string) => string): string {
+  if (!otherDigit.test(text)) return anonymous(text);
+  const digits = digitsOf(anonymous(text.replace(otherDigits, (one) => String((one.codePointAt(0) as number) - zeroOf(one)))));
+  let at = 0;
+  return text.replace(allDigits, (one) => String.fromCodePoint(zeroOf(one) + Number(digits.charAt(at++))));
+}
+
+/** Returns the code point of the zero of a digit's script: digits stand in groups of ten (https://www.unicode.org/reports/tr44/#Numeric_Type). */
+function zeroOf(one: string): number {
+  const code = one.codePointAt(0) as number;
+  let first = code;
+  while (digit.test(String.fromCodePoint(first - 1))) first--;
+  return code - ((code - first) % 10);
+}
+
 /** Replaces the digits of a text by as many others. */
 function withDigits(text: string, digits: string): string {
   let at = 0;
@@ -14,6 +39,10 @@ function withDigits(text: string, digits: string): string {
  * digits afterwards, as searches compare such numbers.
  */
 export function anonymousDigits(cipher: DigitCipher, text: string): string {
+  return inAscii(text, (ascii) => anonymousAscii(cipher, ascii));
+}
+
+function anonymousAscii(cipher: DigitCipher, text: string): string {
   const digits = digitsOf(text);
   const zeros = leadingZeros(digits);
   if (zeros === digits.length) return text;
@@ -25,9 +54,13 @@ export function anonymousDigits(cipher: DigitCipher, text: string): string {
  * becomes a notation of the same other number, both by `phoneKey` and by the rule of searches (agents.md#search-and-duplicates).
  */
 export function anonymousPhone(cipher: DigitCipher, text: string): string {
+  return inAscii(text, (ascii) => anonymousAsciiPhone(cipher, ascii));
+}
+
+function anonymousAsciiPhone(cipher: DigitCipher, text: string): string {
   const key = phoneKey(text)?.replace(/^00972/, '0');
   // No number: too long, or without digits.
-  if (key === undefined) return anonymousDigits(cipher, text);
+  if (key === undefined) return anonymousAscii(cipher, text);
   // What all notations have in common. It is the end of the digits of each.
   const number = key.slice(leadingZeros(key));
   const kept = keptDigits(number);
