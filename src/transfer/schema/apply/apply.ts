@@ -11,7 +11,7 @@ import {
 import type { Schema } from '../../../schema/model.ts';
 import { type Comparison, compare } from '../diff/compare.ts';
 import { countConcerned } from '../diff/counts.ts';
-import type { TableDelta } from '../diff/delta.ts';
+import type { Delta } from '../diff/delta.ts';
 import { describeDelta } from '../diff/describe.ts';
 import { named } from '../diff/step.ts';
 import type { Change } from '../model/change.ts';
@@ -114,18 +114,21 @@ async function commit(context: RecordContext, { state, delta, renames }: Compari
     if (isDryRun) await checkWrites(context, all, before);
     else await writeAtomically(context, all, before, { conditions: followed.conditions, steps });
   } catch (error) {
-    throw explained(error, writes, delta.tables);
+    throw explained(error, writes, delta);
   }
   if (isDryRun) return;
   for (const index of late) await build(context, index);
 }
 
 /** Returns the error of a commit with the name of the step that failed. */
-function explained(error: unknown, writes: readonly NamedWrite[], tables: readonly TableDelta[]): unknown {
+function explained(error: unknown, writes: readonly NamedWrite[], { tables, gone }: Delta): unknown {
   if (!(error instanceof ServiceError)) return error;
   // A record is not as it was read.
   if (error.key === 'objectNotFound') return serviceError('schemaChangedSince');
-  const failed = error.item === undefined ? undefined : writes[error.item];
+  // A single write has no position.
+  const isSingle = writes.length === 1 && tables.length + gone.length === 0;
+  const item = error.item ?? (isSingle ? 0 : undefined);
+  const failed = item === undefined ? undefined : writes[item];
   if (failed) return named(failed.step, error);
   // Records contradict a change of a table. The store names the field or index, not the table.
   const concerned = tables.filter(({ retyped, options, added, uniqueIndexes }) =>

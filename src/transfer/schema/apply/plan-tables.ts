@@ -134,8 +134,8 @@ function lateIndexes({ className, wanted, indexes, hasNewTextIndex }: TableDelta
 
 function checkTargets({ className, added, wanted }: TableDelta, { tables }: Schema): void {
   for (const name of added) {
-    const targetClass = wanted?.fields.get(name)?.targetClass;
-    if (targetClass !== undefined && !tables.has(targetClass))
+    const { targetClass, targetMissing } = wanted?.fields.get(name) ?? {};
+    if (targetClass !== undefined && !targetMissing && !tables.has(targetClass))
       throw new SnapshotFault(
         ['tables', className, 'fields', name, 'targetClass'],
         `names ${targetClass}, a table that neither side has`,

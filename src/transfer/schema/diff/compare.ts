@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonValue } from '../../../kernel/json.ts';
 import type { RecordContext } from '../../../records/index.ts';
 import { rowKinds } from '../model/rows.ts';
-import { type NamedRow, type RowPart, rowParts, type Scope, type Snapshot, type TablePart } from '../model/snapshot.ts';
+import {
+  type NamedRow,
+  type RowPart,
+  rowParts,
+  type Scope,
+  type Snapshot,
+  SnapshotFault,
+  type TablePart,
+} from '../model/snapshot.ts';
 import { snapshotJson } from '../model/snapshot-json.ts';
 import type { StoredLabels } from '../state/labels.ts';
 import type { Reference, References } from '../state/references.ts';
@@ -48,6 +56,7 @@ export async function compare(context: RecordContext, snapshot: Snapshot, scope:
   const renamed = renamedState(context, state, renames);
   const after = scoped(renamed.snapshot, parts, scope.only);
   const { tables, gone } = diffTables(after, wanted, renames, note);
+  refuseTriggersOf(gone, wanted);
   const rows = rowParts.flatMap((part) => rowDeltas(part, renamed, after, wanted));
   const labels = wanted.labels
     ? diffLabels(labelsIn(renamed.labels, scope), wanted.labels, wanted.isComplete && !wanted.labelsOfFieldsOnly)
@@ -55,6 +64,12 @@ export async function compare(context: RecordContext, snapshot: Snapshot, scope:
   const unresolved = missingIn(rows, wanted.tables, references, true);
   notes.push(...missingIn(rows, undefined, references, false));
   return { state, renames, delta: { tables, gone, rows, labels, notes }, hash: hashOf(found), unresolved };
+}
+
+/** @throws SnapshotFault for a trigger whose table goes: it would be off, and so not what the snapshot says */
+function refuseTriggersOf(gone: readonly string[], { triggers = [] }: Snapshot): void {
+  const left = triggers.find(({ table }) => gone.includes(table));
+  if (left) throw new SnapshotFault(['triggers'], `have one of ${left.table}, a table that goes: ${left.name}`);
 }
 
 /** Returns the hash of what a system has. */

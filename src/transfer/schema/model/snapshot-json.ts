@@ -60,10 +60,14 @@ function tableJson(
   };
 }
 
-function fieldJson({ type, targetClass, required, defaultValue, was }: FieldPart, label: string | undefined): JsonObject {
+function fieldJson(
+  { type, targetClass, targetMissing, required, defaultValue, was }: FieldPart,
+  label: string | undefined,
+): JsonObject {
   return {
     type,
     ...(targetClass !== undefined && { targetClass }),
+    ...(targetMissing && { targetMissing }),
     ...(required && { required }),
     ...(defaultValue !== undefined && { defaultValue }),
     ...(was !== undefined && { was }),

@@ -12,6 +12,8 @@ export type Part = (typeof parts)[number];
 export interface FieldPart {
   readonly type: string;
   readonly targetClass?: string;
+  /** Its target is known not to be there: a table that was deleted, or was never made. Otherwise such a target is refused, since it is a mistake. */
+  readonly targetMissing?: true;
   readonly required?: true;
   /** As on the wire. */
   readonly defaultValue?: JsonValue;

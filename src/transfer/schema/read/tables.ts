@@ -7,7 +7,7 @@ import { MAX_FIELDS, MAX_INDEXES, MAX_TABLES } from './limits.ts';
 
 /** As in the files of `template/tables`. `rows`, first records of a new system, are no part of a schema. */
 const tableKeys = ['access', 'fields', 'indexes', 'uniqueIndexes', 'textIndex', 'timeline', 'rows'] as const;
-const fieldKeys = ['type', 'targetClass', 'required', 'defaultValue', 'dictionary', 'was'] as const;
+const fieldKeys = ['type', 'targetClass', 'targetMissing', 'required', 'defaultValue', 'dictionary', 'was'] as const;
 
 /** A table's JSON, split. */
 export interface ReadTable {
@@ -60,18 +60,24 @@ function readField(value: JsonValue, place: Place): FieldPart & { readonly dicti
   const targetClass = optionalTextAt(field, 'targetClass', place);
   const was = optionalTextAt(field, 'was', place);
   const dictionary = optionalTextAt(field, 'dictionary', place);
-  const required = own(field, 'required') ?? false;
-  if (typeof required !== 'boolean') refuse([...place, 'required'], 'is neither true nor false');
+  const required = booleanAt(field, 'required', place);
+  const targetMissing = booleanAt(field, 'targetMissing', place);
   const defaultValue = own(field, 'defaultValue') ?? undefined;
   if (dictionary === '') refuse([...place, 'dictionary'], 'is empty');
   return {
     type: textAt(field, 'type', place),
     ...(targetClass !== undefined && { targetClass }),
+    ...(targetMissing && { targetMissing }),
     ...(required && { required }),
     ...(defaultValue !== undefined && { defaultValue }),
     ...(was !== undefined && { was }),
     ...(dictionary !== undefined && { dictionary }),
   };
+}
+
+function booleanAt(field: JsonObject, key: string, place: Place): boolean {
+  const value = own(field, key) ?? false;
+  return typeof value === 'boolean' ? value : refuse([...place, key], 'is neither true nor false');
 }
 
 function readKeys(value: JsonValue, place: Place): JsonObject {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
 import { readRows } from '../../../records/index.ts';
+import type { Schema } from '../../../schema/model.ts';
 import type { Store } from '../../../storage/port.ts';
 import { isFlag, normalBody, type RowKind, rowKinds } from '../model/rows.ts';
 import type { NamedRow } from '../model/snapshot.ts';
@@ -28,7 +29,7 @@ export async function readStoredRows(store: Store, kind: RowKind): Promise<Store
   return rows.flatMap((row): StoredRow[] => {
     const { objectId, updatedAt, [kind.name]: named, table } = row;
     const name = typeof named === 'string' ? named : '';
-    if (isLeftOut(kind, row, name, seen)) return [];
+    if (isLeftOut(kind, row, name, seen, store.schema())) return [];
     seen.add(name);
     const stored: JsonObject = included ? { ...row, roles: included.get(objectId) ?? null } : row;
     const body = normalBody(kind, stored);
@@ -36,11 +37,15 @@ export async function readStoredRows(store: Store, kind: RowKind): Promise<Store
   });
 }
 
-/** What a part does not describe: rows that the service ignores, settings that are no flags, reports of one user alone. */
-function isLeftOut({ part }: RowKind, row: Raw, name: string, seen: ReadonlySet<string>): boolean {
+/**
+ * What a part does not describe: rows that the service ignores, settings that are no flags, reports of one user alone, triggers of tables that were
+ * deleted, which are off for good and could be made nowhere.
+ */
+function isLeftOut({ part }: RowKind, row: Raw, name: string, seen: ReadonlySet<string>, { tables }: Schema): boolean {
   if (part === 'config') return seen.has(name) || !isFlag(name, row.Value);
   if (part === 'roles') return name === '';
   if (typeof row.table !== 'string' || row.table === '') return true;
+  if (part === 'triggers') return !tables.has(row.table);
   return part === 'reports' && isJsonObject(row.OwnerId) && row.Shared !== true;
 }
 

@@ -14,13 +14,13 @@ export const describedTables = (schema: Schema): TableSchema[] =>
 
 /** Returns the tables of a schema in the form of a snapshot. */
 export const tablesOf = (schema: Schema): ReadonlyMap<string, TablePart> =>
-  new Map(describedTables(schema).map((table) => [table.className, tablePartOf(table)]));
+  new Map(describedTables(schema).map((table) => [table.className, tablePartOf(table, schema)]));
 
 /** Returns the permissions of all tables in the form of a snapshot. */
 export const permissionsOf = (schema: Schema): ReadonlyMap<string, JsonObject> =>
   new Map(describedTables(schema).map(({ className, permissions }) => [className, normalPermissions(permissions)]));
 
-function tablePartOf(table: TableSchema): TablePart {
+function tablePartOf(table: TableSchema, schema: Schema): TablePart {
   const { className, textIndex, timeline } = table;
   const fields = [...table.fields.values()].filter(({ name }) => !isDefaultField(name) && isDescribed(className, name));
   const unique = [...table.uniqueIndexes.values()].map((index): [string, UniquePart] => {
@@ -28,7 +28,7 @@ function tablePartOf(table: TableSchema): TablePart {
     return [name, { fields: of, ...(as && { as }) }];
   });
   return {
-    fields: new Map(sorted(fields.map((field) => [field.name, fieldPartOf(field)]))),
+    fields: new Map(sorted(fields.map((field) => [field.name, fieldPartOf(field, schema)]))),
     indexes: new Map(sorted(clientIndexes(table).map(({ name, keys }) => [name, Object.fromEntries(keys) as JsonObject]))),
     uniqueIndexes: new Map(sorted(unique)),
     textIndex: [...textIndex].sort(),
@@ -36,7 +36,8 @@ function tablePartOf(table: TableSchema): TablePart {
   };
 }
 
-function fieldPartOf(field: Field): FieldPart {
+function fieldPartOf(field: Field, { tables }: Schema): FieldPart {
   const { type, targetClass } = field;
-  return { type, ...(targetClass !== undefined && { targetClass }), ...optionsOf(field) };
+  if (targetClass === undefined) return { type, ...optionsOf(field) };
+  return { type, targetClass, ...(!tables.has(targetClass) && { targetMissing: true }), ...optionsOf(field) };
 }
