@@ -54,3 +54,26 @@ test('unique indexes follow their fields, and options stay with a renamed one', 
   const without = applyChange(schema, drop('A', 'b'));
   assert.deepEqual([...tableOf(without, 'A').uniqueIndexes.keys()], ['one']);
 });
+
+test('changes together give the same schema as one by one, with the same free names', () => {
+  const create = (className: string): SchemaChange => ({ kind: 'createTable', className });
+  const remove = (className: string): SchemaChange => ({ kind: 'dropTable', className });
+  const version: SchemaChange = { kind: 'setTemplateVersion', version: 7 };
+  const changes = [
+    create('a'),
+    create('A'),
+    add('A', 'x'),
+    version,
+    remove('a'),
+    create('aa'),
+    create('a'),
+    add('a', 'x'),
+    remove('A'),
+  ];
+  const together = applyChanges(emptySchema, changes);
+  assert.deepEqual(together, changes.reduce(applyChange, emptySchema));
+  assert.deepEqual([tableOf(together, 'a').sqlName, together.version, together.templateVersion], ['t_a', 9, 7]);
+  assert.equal(applyChanges(together, [create('Aa'), create('AA')]).tables.get('AA')?.sqlName, 't_AA~3');
+  assert.throws(() => applyChanges(together, [remove('a'), add('a', 'y')]), /table a is missing/);
+  assert.throws(() => applyChanges(together, [create('B'), create('B')]), /table B exists/);
+});

@@ -8,7 +8,6 @@ import {
   type FieldType,
   fieldOf,
   optionsOf,
-  type Reference,
   type Schema,
   type TableIndex,
   type TableSchema,
@@ -16,9 +15,9 @@ import {
   tableOf,
   type UniqueIndex,
 } from './model.ts';
+import { referencesOf } from './references.ts';
 import { fillingIndex } from './search-index.ts';
 import { freeName, sqlNamesOf } from './sql-names.ts';
-import { isGuarding } from './system-tables.ts';
 
 /** A field to add. */
 export type NewField = Pick<Field, 'name' | 'type' | 'targetClass' | keyof FieldOptions>;
@@ -125,9 +124,9 @@ export function stepsOf(changes: readonly SchemaChange[]): SchemaStep[] {
   return steps;
 }
 
-/** Returns the schema after several changes, with one copy per step. @throws Error as `applyStep` */
+/** Returns the schema after several changes. @throws Error as `applyStep` */
 export function applyChanges(schema: Schema, changes: readonly SchemaChange[]): Schema {
-  return stepsOf(changes).reduce(applyStep, schema);
+  return applySteps(schema, stepsOf(changes));
 }
 
 /** Returns the schema after one change. @throws Error as `applyStep` */
@@ -139,20 +138,37 @@ export function applyChange(schema: Schema, change: SchemaChange): Schema {
  * Returns the schema after a step. Pure. Callers check first that the step fits and report errors to the client.
  * @throws Error if it does not fit, which is a bug
  */
-export function applyStep(schema: Schema, change: SchemaStep): Schema {
-  if (change.kind === 'setTemplateVersion') return { ...schema, version: schema.version + 1, templateVersion: change.version };
+export const applyStep = (schema: Schema, change: SchemaStep): Schema => applySteps(schema, [change]);
+
+/** The tables, and the names that are taken, are copied once, not for each step: there may be thousands of tables. */
+function applySteps(schema: Schema, steps: readonly SchemaStep[]): Schema {
+  if (steps.length === 0) return schema;
+  let { templateVersion } = schema;
   const tables = new Map(schema.tables);
-  if (change.kind === 'createTable') {
-    const growth = new TableGrowth(createdTable(schema, change.className));
-    for (const field of change.fields ?? []) growth.add(field);
-    tables.set(change.className, growth.table);
-  } else if (change.kind === 'dropTable') {
-    tables.delete(change.className);
-  } else {
-    tables.set(change.className, changeTable(tableOf(schema, change.className), change));
-  }
-  const { version, templateVersion } = schema;
-  return schemaOf({ version: version + 1, ...(templateVersion === undefined ? {} : { templateVersion }), tables });
+  let names: ReadonlyMap<string, TableSchema> | null = schema.tables;
+  let taken: Set<string> | null = null;
+  for (const step of steps)
+    if (step.kind === 'setTemplateVersion') templateVersion = step.version;
+    else if (step.kind === 'createTable') {
+      const { className, fields = [] } = step;
+      if (tables.has(className)) throw new Error(`table ${className} exists`);
+      // A copy, since names are kept by map.
+      taken ??= new Set(sqlNamesOf(names ?? new Map(tables)));
+      const growth = new TableGrowth(newTable(className, freeName(`t_${className}`, taken)));
+      for (const field of fields) growth.add(field);
+      tables.set(className, growth.table);
+      taken.add(growth.table.sqlName.toLowerCase());
+    } else if (step.kind === 'dropTable') {
+      tables.delete(step.className);
+      // Its name is free again.
+      names = null;
+      taken = null;
+    } else tables.set(step.className, changeTable(tableOf({ tables }, step.className), step));
+  return schemaOf({
+    version: schema.version + steps.length,
+    ...(templateVersion === undefined ? {} : { templateVersion }),
+    tables,
+  });
 }
 
 /** Returns a new table with the default fields only. @throws Error if it exists, which is a bug */
@@ -274,20 +290,6 @@ export class TableGrowth {
     this.#fields.set(name, field);
     return field;
   }
-}
-
-/** Returns Pointer and Relation fields by target class, except Pointers of history (records.md#delete). */
-function referencesOf(tables: ReadonlyMap<string, TableSchema>): ReadonlyMap<string, readonly Reference[]> {
-  const references = new Map<string, Reference[]>();
-  for (const table of tables.values())
-    for (const field of table.fields.values()) {
-      if (field.targetClass === undefined) continue;
-      if (field.type === 'Pointer' && !isGuarding(table.className, field.name)) continue;
-      const known = references.get(field.targetClass);
-      if (known) known.push({ table, field });
-      else references.set(field.targetClass, [{ table, field }]);
-    }
-  return references;
 }
 
 /** Whether a field is one of those that every table has and that cannot be dropped. */

@@ -151,7 +151,7 @@ export function typeText(type: string, targetClass?: string): string {
 }
 
 /** Returns a table that every system has. @throws Error if it is missing, which is a bug */
-export function tableOf(schema: Schema, className: string): TableSchema {
+export function tableOf(schema: Pick<Schema, 'tables'>, className: string): TableSchema {
   const table = schema.tables.get(className);
   if (!table) throw new Error(`table ${className} is missing`);
   return table;

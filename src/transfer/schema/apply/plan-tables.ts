@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { checkDefaults } from '../../../records/index.ts';
-import { applyChanges, type SchemaChange } from '../../../schema/change.ts';
+import { applyChanges, type SchemaChange, schemaOf } from '../../../schema/change.ts';
 import { planTable, planTableChange } from '../../../schema/definition.ts';
 import { hasOptions, type Schema } from '../../../schema/model.ts';
 import type { Delta, Retyped, TableDelta } from '../diff/delta.ts';
@@ -20,7 +20,6 @@ export interface LateIndex {
 /** Schema changes of one commit, and what is built after it. */
 export interface TablesPlan {
   readonly changes: readonly SchemaChange[];
-  readonly after: Schema;
   readonly late: readonly LateIndex[];
 }
 
@@ -30,36 +29,48 @@ export interface TablesPlan {
  * @throws ServiceError of the first table that cannot be changed, with its name; SnapshotFault for a Pointer to a table that neither side has
  */
 export function planTables(schema: Schema, { tables, gone }: Delta, references: References): TablesPlan {
-  const changes: SchemaChange[] = [];
+  const changes = gone.map((className): SchemaChange => ({ kind: 'dropTable', className, withRecords: true }));
   const late: LateIndex[] = [];
-  let after = schema;
-  const add = (step: string, plan: (now: Schema) => readonly SchemaChange[]) => {
-    after = inStep(step, () => {
-      const planned = plan(after);
-      const next = applyChanges(after, planned);
-      checkDefaults(planned, next);
-      changes.push(...planned);
-      return next;
-    });
-  };
-  for (const className of gone) add(className, () => [{ kind: 'dropTable', className, withRecords: true }]);
   for (const delta of tables) {
     const { className, isNew } = delta;
-    if (isNew) add(className, (now) => planTable(now, className, additionsOf(delta, references)));
+    const planned = new TableSteps(schema, className);
+    if (isNew) planned.add(className, (now) => planTable(now, className, additionsOf(delta, references)));
     else {
       // Step by step: what is defined anew is deleted first, and what does not fit another type goes before it.
-      add(className, (now) => planTableChange(now, className, removalsOf(delta)));
-      add(className, (now) => planTableChange(now, className, part('fields', delta.retyped.map(retypeOf))));
-      add(className, (now) => planTableChange(now, className, additionsOf(delta, references)));
+      planned.add(className, (now) => planTableChange(now, className, removalsOf(delta)));
+      planned.add(className, (now) => planTableChange(now, className, part('fields', delta.retyped.map(retypeOf))));
+      planned.add(className, (now) => planTableChange(now, className, additionsOf(delta, references)));
     }
-    if (!isNew) late.push(...lateIndexes(delta));
+    changes.push(...planned.changes);
+    if (isNew) continue;
+    const indexes = lateIndexes(delta);
+    // An index that is impossible is refused before anything is done.
+    for (const { body, what } of indexes) planned.add(what, (now) => planTableChange(now, className, body));
+    late.push(...indexes);
   }
+  const after = applyChanges(schema, changes);
   for (const delta of tables) checkTargets(delta, after);
-  // An index that is impossible is refused before anything is done.
-  let last = after;
-  for (const { className, body, what } of late)
-    last = inStep(what, () => applyChanges(last, planTableChange(last, className, body)));
-  return { changes, after, late };
+  return { changes, late };
+}
+
+/** Changes of one table. Its schema has no other table, which would be copied with each change: there may be thousands. */
+class TableSteps {
+  changes: readonly SchemaChange[] = [];
+  #now: Schema;
+
+  constructor({ version, tables }: Schema, className: string) {
+    const table = tables.get(className);
+    this.#now = schemaOf({ version, tables: new Map(table ? [[className, table]] : []) });
+  }
+
+  add(step: string, plan: (now: Schema) => readonly SchemaChange[]): void {
+    inStep(step, () => {
+      const planned = plan(this.#now);
+      this.#now = applyChanges(this.#now, planned);
+      checkDefaults(planned, this.#now);
+      this.changes = [...this.changes, ...planned];
+    });
+  }
 }
 
 /** Values that cannot be converted refuse the whole apply. */
