@@ -244,6 +244,21 @@ onEachEngine((get) => {
   const broken: [what: string, text: string, says: RegExp][] = [
     ['text that is no JSON', '{\n  "fields": {\n    "A": x\n', /tables\/T\.json: it is no JSON: line 3, column 10$/m],
     ['a file that ends early', '{\n  "fields": {', /tables\/T\.json: it is no JSON: line 2, column 14$/m],
+    [
+      'values of too many levels',
+      `{"fields": {"A": {"type": "Array", "defaultValue": ${'['.repeat(200_000)}${']'.repeat(200_000)}}}}`,
+      /tables\/T\.json: Invalid JSON: nested too deep$/m,
+    ],
+    [
+      'NUL',
+      '{"fields": {"A": {"type": "String", "defaultValue": "\\u0000"}}}',
+      /tables\/T\.json: Invalid JSON: a string holds NUL$/m,
+    ],
+    [
+      'half of a surrogate pair',
+      '{"fields": {"A\\ud800": {"type": "String"}}}',
+      /T\.json: Invalid JSON: a string holds half of a surrogate/,
+    ],
     ['an empty file', '', /tables\/T\.json: it is no JSON: line 1, column 1$/m],
   ];
   for (const [what, text, says] of broken)

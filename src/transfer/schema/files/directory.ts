@@ -1,7 +1,9 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, withoutMark } from '../../../kernel/json.ts';
+import { limits } from '../../../kernel/limits.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
+import { parseRequestJson } from '../../../values/index.ts';
 import { parts, type Snapshot, SnapshotFault } from '../model/snapshot.ts';
 import { manifestJson, partsJson } from '../model/snapshot-json.ts';
 import { readSnapshot } from '../read/read-snapshot.ts';
@@ -17,6 +19,8 @@ const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
 /** Larger than the number of tables that a snapshot may have. */
 const MAX_FILES = 10_000;
+/** Levels of a file: those of a value, and what stands around it in a table. */
+const MAX_LEVELS = limits.jsonDepth + 8;
 
 /** Parts with a file of their name; tables have one each. */
 const fileParts = parts.filter((part) => part !== 'tables');
@@ -109,12 +113,23 @@ async function readText(path: string, name: string): Promise<string | null> {
   return withoutMark(await readFile(path, 'utf8'));
 }
 
+/** By the rules of request bodies: files come from outside, too. */
 function parsed(text: string, name: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
+    return parseRequestJson(text, MAX_LEVELS, Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (isJson(text)) throw new OperatorError(`${name}: ${(error as Error).message}`);
     const { line, column } = faultIn(text);
     throw new OperatorError(`${name}: it is no JSON: line ${line}, column ${column}`);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 
