@@ -269,6 +269,30 @@ for (const engine of engines)
       assertRefused(await send(table, ['code'], [{ code: 'x' }], { session: other.session }), { code: 119 });
     });
 
+    test('no right to create: a record that the caller may not change is answered like one that does not exist', async () => {
+      const table = await define({ code: 'String', must: 'String', n: 'Number' }, byCode);
+      const caller = await newUser();
+      const everyone = { '*': true };
+      const rights = async (more: object) => {
+        const body = { fields: { must: { type: 'String', required: true } }, classLevelPermissions: more };
+        assert.equal((await store.call('PUT', `/platform/schemas/${table}`, { body })).status, 200);
+      };
+      await store.create(table, { code: 'secret', must: 'x', ACL: { [unique('u')]: { read: true } } });
+      await store.create(table, { code: 'open', must: 'x' });
+      const send = async (code: string, more: object) =>
+        (await upsert(table, ['code'], [{ code, ...more }], { session: caller.session }))[0];
+      const bodies = [{}, { must: 'y' }, { must: null }, { n: 'x' }, { n: 1, must: 'y' }];
+      for (const readable of [{}, { find: everyone, get: everyone }]) {
+        await rights({ update: everyone, ...readable });
+        for (const more of bodies) assert.deepEqual(await send('secret', more), await send('absent', more), JSON.stringify(more));
+        assert.equal((await send('open', { n: 1 })).created, false);
+        assert.equal((await send('open', { n: 'x' })).error.code, 111);
+        await rights({ update: everyone, create: everyone, ...readable });
+        const { error } = await send('secret', { must: 'y' });
+        assert.deepEqual([error.code, error.fields], [137, ['code']]);
+      }
+    });
+
     test('many writers with the same keys: one record for each, each with what the last of them set', async () => {
       const table = await define({ code: 'String', n: 'Number', sum: 'Number' }, { code: { fields: ['code'], as: 'nocase' } });
       const plus = { __op: 'Increment', amount: 1 };

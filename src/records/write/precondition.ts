@@ -80,9 +80,9 @@ export async function explained(context: RecordContext, write: ConditionalWrite,
 }
 
 /** Returns the version of the record, if the caller may write it; an existing one of a create, whose caller has a key. */
-async function storedVersion(
+export async function storedVersion(
   { store, principal }: RecordContext,
-  { className, objectId, action }: ConditionalWrite,
+  { className, objectId, action }: Omit<ConditionalWrite, 'precondition'>,
 ): Promise<number | null> {
   const filter = (table: TableSchema): Filter => {
     const isRecord: Filter = { kind: 'compare', field: fieldOf(table, 'objectId'), op: 'eq', value: objectId };

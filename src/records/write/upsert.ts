@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { grantFor, refuseOutright, visibilityOf } from '../../access/index.ts';
-import { fail, isInDoubt, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
+import { grantFor, holdsKey, refuseOutright, visibilityOf } from '../../access/index.ts';
+import { fail, isInDoubt, isRefusal, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { refuseFormerName } from '../../schema/former-names.ts';
@@ -12,6 +12,7 @@ import { SchemaChanged } from '../../storage/port.ts';
 import { isOperator, type StoredValue, valueTypeOf } from '../../values/index.ts';
 import { errorToReport, type Progress, type RecordContext } from '../context/context.ts';
 import { createRecord } from './create.ts';
+import { storedVersion } from './precondition.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
 
 /** Maximum number of records of a request. */
@@ -228,8 +229,10 @@ async function findAll(
     }
 }
 
-/** Errors of an update that would show that the record exists, although the caller may not see or change it. */
-const hidden: ReadonlySet<string> = new Set(['objectNotFound', 'changedMeanwhile', 'otherUser', 'needsAuthentication']);
+/** Errors of an update that another writer may have caused, or that would show that the record exists. */
+const unclear: ReadonlySet<string> = new Set([
+  ...['objectNotFound', 'changedMeanwhile', 'permissionDenied', 'otherUser', 'needsAuthentication'],
+]);
 
 /**
  * Creates or updates a record, as it was found.
@@ -241,33 +244,43 @@ async function upsertOne(
   className: string,
   item: Item,
   found: KeyedRecord | null,
-  { index }: Target,
+  { index, table }: Target,
   failed: Map<Item, string>,
 ): Promise<Upserted | 'again'> {
   const progress: Progress = { hasWritten: false };
   const own = { ...context, progress };
   const { body } = item;
+  const create = async () => {
+    const { objectId, createdAt } = await createRecord(own, className, body);
+    return { objectId, created: true, updatedAt: createdAt };
+  };
+  const report = (error: unknown) => ({ error: errorToReport(error, progress, true) });
   try {
-    if (!found) {
-      const { objectId, createdAt } = await createRecord(own, className, body);
-      return { objectId, created: true, updatedAt: createdAt };
-    }
+    if (!found) return await create();
     const { objectId, updatedAt } = await updateRecord(own, className, found.objectId, body, { onlyIf: isStill(index, found) });
     return { objectId, created: false, updatedAt };
   } catch (error) {
     if (!found && error instanceof DuplicateKey && error.index.name === index.name && error.className === className)
       return 'again';
-    if (found && error instanceof ServiceError && hidden.has(error.key)) {
-      const before = failed.get(item);
+    const isAllowed = grantFor(context.principal, 'update', table, context.store.schema()) !== null;
+    if (!found || !isRefusal(error) || !isAllowed) return report(error);
+    try {
+      if (!unclear.has(error.key) && (await mayChange(context, className, found.objectId))) return report(error);
       const now = JSON.stringify(found);
-      if (before === now) return { error: new DuplicateKey(className, index) };
+      if (failed.get(item) === now) return await create();
       failed.set(item, now);
       return 'again';
+    } catch (thrown) {
+      return report(thrown);
     }
-    return { error: errorToReport(error, progress, true) };
   } finally {
     if (progress.hasWritten && context.progress) context.progress.hasWritten = true;
   }
+}
+
+/** Whether the caller may change the record: any other error than that of a create would show that it exists. */
+async function mayChange(context: RecordContext, className: string, objectId: string): Promise<boolean> {
+  return holdsKey(context.principal) || (await storedVersion(context, { className, objectId, action: 'update' })) !== null;
 }
 
 /** The record still has the values by which it was found. */
