@@ -45,7 +45,7 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   batchNoArray: 'The body of a batch has no array `requests`. Nothing was done.',
   batchPath: 'The path of a batch item does not begin with the prefix. Nothing was done.',
   badTransaction: 'A batch with `transaction` has too many items, or one that cannot be part of a commit. Nothing was done.',
-  badBatchItem: '`ifMatch` or `ifNoneMatch` of a batch item is no text. Nothing was done.',
+  badBatchItem: '`ifMatch` or `ifNoneMatch` of a batch item is no text, or too long. Nothing was done.',
   batchRoute: 'No batch item may have this method and path. Nothing was done.',
   unknownOperator: 'There is no field operator (`__op`) of this name.',
   schemaMismatch: 'The value is not of the type that the field has. Read the schema and send that type.',

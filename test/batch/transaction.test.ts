@@ -306,6 +306,19 @@ for (const engine of engines)
       assert.deepEqual(answer.body, { code: 107, error: 'Invalid batch item: ifMatch should be an ETag' });
     });
 
+    test('ifMatch and ifNoneMatch have at most 1,000 characters: else 107 before anything', async () => {
+      const table = await store.table({ A: 'Number' });
+      const id = await store.create(table, {});
+      for (const name of ['ifMatch', 'ifNoneMatch']) {
+        const tags = (length: number) => `${'"a",'.repeat(200)}${' '.repeat(length - 803)}"b"`;
+        assert.equal(tags(1_000).length, 1_000);
+        assert.equal((await send([put(table, id, {}, { [name]: tags(1_000) })])).body.code, name === 'ifMatch' ? 409 : undefined);
+        const answer = await send([post(table, {}), put(table, id, {}, { [name]: tags(1_001) })]);
+        assert.deepEqual(answer.body, { code: 107, error: `Invalid batch item: ${name} should have at most 1000 characters` });
+        assert.equal((await store.all(table)).length, 1);
+      }
+    });
+
     test('the timeline: a row for each item, in their order, and none of a transaction that fails', async () => {
       const objectId = unique('own');
       await done([

@@ -62,11 +62,15 @@ function preconditionsOf(item: JsonObject): SentPreconditions {
 /** An ETag without its quotes. */
 const bare = /^[\w.-]+$/;
 
+/** Maximum characters of the ETags of an item: some 40 of ours. What bounds a header does not bound a text of a body. */
+const MAX_TAG_CHARS = 1_000;
+
 /** Returns the ETag of an item as a header would have it: its quotes may be left out. */
 function tagOf(item: JsonObject, name: 'ifMatch' | 'ifNoneMatch'): string | undefined {
   const sent = own(item, name);
   if (sent === undefined) return undefined;
   if (typeof sent !== 'string') return fail('badBatchItem', `${name} should be an ETag`);
+  if (sent.length > MAX_TAG_CHARS) return fail('badBatchItem', `${name} should have at most ${MAX_TAG_CHARS} characters`);
   return bare.test(sent) ? `"${sent}"` : sent;
 }
 
