@@ -28,6 +28,29 @@ test('fields that one table gets or loses one after the other are one step; the 
   );
 });
 
+test('renames, and options, of one table one after the other are one step; a name that is new or left begins another', () => {
+  const rename = (name: string, to: string): SchemaChange => ({ kind: 'renameField', className: 'A', name, to });
+  const option = (name: string): SchemaChange => ({ kind: 'setFieldOptions', className: 'A', name, options: { required: true } });
+  const many = Array.from({ length: 1_500 }, (_, n) => `f${n}`);
+  const before = [...tables, ...many.map((name) => add('A', name)), add('A', 'x'), add('A', 'y')];
+  const renames = [...many.map((name) => rename(name, `${name}a`)), rename('x', 'z'), rename('z', 'x'), rename('y', 'z')];
+  const changes = [...before, ...renames, ...many.map((name) => option(`${name}a`)), option('z')];
+  assert.deepEqual(
+    stepsOf(changes)
+      .slice(3)
+      .map((step) => [step.kind, step.kind === 'renameFields' ? step.names.size : '']),
+    [
+      ['renameFields', 1_501],
+      ['renameFields', 1],
+      ['renameFields', 1],
+      ['setFieldsOptions', ''],
+    ],
+  );
+  const some = [...tables, add('A', 'f0'), add('A', 'x'), add('A', 'y'), rename('f0', 'f0a'), ...renames.slice(-3), option('x')];
+  assert.ok(isSameSchema(applyChanges(emptySchema, some), some.reduce(applyChange, emptySchema)));
+  assert.deepEqual([...tableOf(applyChanges(emptySchema, some), 'A').fields.keys()].slice(-3), ['f0a', 'x', 'z']);
+});
+
 test('all changes together make what they make one by one', () => {
   const changes = [...tables, add('A', 'a'), add('A', 'A'), add('B', 'b'), drop('A', 'a'), drop('B', 'b'), add('A', 'a')];
   assert.ok(isSameSchema(applyChanges(emptySchema, changes), changes.reduce(applyChange, emptySchema)));

@@ -1,4 +1,4 @@
-import { renameField, retypeField } from './changed-fields.ts';
+import { renameFields, retypeField } from './changed-fields.ts';
 import { defaultFields, newTable } from './defaults.ts';
 import { withoutFormer } from './former-names.ts';
 import {
@@ -18,6 +18,7 @@ import {
 import { referencesOf } from './references.ts';
 import { fillingIndex } from './search-index.ts';
 import { freeName, sqlNamesOf } from './sql-names.ts';
+import { TableGrowth } from './table-growth.ts';
 
 /** A field to add. */
 export type NewField = Pick<Field, 'name' | 'type' | 'targetClass' | keyof FieldOptions>;
@@ -71,11 +72,14 @@ export type SchemaChange =
     }
   | TemplateVersionChange;
 
-/** Changes applied together: consecutive added or dropped fields of one table are one step, instead of a copy of the schema for each. */
+/** Changes applied together: consecutive ones of one kind, about fields of one table, are one step, instead of a copy of the schema for each. */
 export type SchemaStep =
-  | Exclude<SchemaChange, { kind: 'addField' | 'dropField' }>
+  | Exclude<SchemaChange, { kind: 'addField' | 'dropField' | 'renameField' | 'setFieldOptions' }>
   | { readonly kind: 'addFields'; readonly className: string; readonly fields: readonly NewField[] }
-  | { readonly kind: 'dropFields'; readonly className: string; readonly names: readonly string[] };
+  | { readonly kind: 'dropFields'; readonly className: string; readonly names: readonly string[] }
+  /** `names`: new names by the former ones, of which none is new too. */
+  | { readonly kind: 'renameFields'; readonly className: string; readonly names: ReadonlyMap<string, string> }
+  | { readonly kind: 'setFieldsOptions'; readonly className: string; readonly options: ReadonlyMap<string, FieldOptions> };
 
 /** The service's own tables now match this version of the template (systems/migrations). The only change that concerns no table. */
 export interface TemplateVersionChange {
@@ -101,27 +105,56 @@ export function schemaOf(parts: Omit<Schema, 'referencesTo'>): Schema {
 /** Groups changes into steps, in their order. */
 export function stepsOf(changes: readonly SchemaChange[]): SchemaStep[] {
   const steps: SchemaStep[] = [];
-  let added: NewField[] = [];
-  let dropped: string[] = [];
-  for (const change of changes) {
-    const last = steps.at(-1);
-    if (change.kind === 'addField') {
-      const { kind: _, className, ...field } = change;
-      if (last?.kind === 'addFields' && last.className === className) added.push(field);
-      else {
-        added = [field];
-        steps.push({ kind: 'addFields', className, fields: added });
-      }
-    } else if (change.kind === 'dropField') {
-      const { className, name } = change;
-      if (last?.kind === 'dropFields' && last.className === className) dropped.push(name);
-      else {
-        dropped = [name];
-        steps.push({ kind: 'dropFields', className, names: dropped });
-      }
-    } else steps.push(change);
+  for (let start = 0, end = 0; start < changes.length; start = end) {
+    end = endOfStep(changes, start);
+    steps.push(stepOf(changes.slice(start, end)));
   }
   return steps;
+}
+
+function endOfStep(changes: readonly SchemaChange[], start: number): number {
+  const first = changes[start] as SchemaChange;
+  if (!isJoined(first)) return start + 1;
+  /** Of renames, which take effect at once in a step. */
+  const names = new Set<string>();
+  let end = start;
+  for (; end < changes.length; end++) {
+    const change = changes[end] as SchemaChange;
+    if (change.kind !== first.kind || !('className' in change && 'className' in first && change.className === first.className))
+      break;
+    if (change.kind !== 'renameField') continue;
+    if (names.has(change.name) || names.has(change.to)) break;
+    names.add(change.name).add(change.to);
+  }
+  return end;
+}
+
+const isJoined = ({ kind }: SchemaChange) =>
+  kind === 'addField' || kind === 'dropField' || kind === 'renameField' || kind === 'setFieldOptions';
+
+type Of<Kind extends SchemaChange['kind']> = readonly Extract<SchemaChange, { kind: Kind }>[];
+
+/** Returns the step of changes that are one. */
+function stepOf(changes: readonly SchemaChange[]): SchemaStep {
+  const first = changes[0] as SchemaChange;
+  switch (first.kind) {
+    case 'addField': {
+      const fields = (changes as Of<'addField'>).map(({ kind: _, className: __, ...field }) => field);
+      return { kind: 'addFields', className: first.className, fields };
+    }
+    case 'dropField':
+      return { kind: 'dropFields', className: first.className, names: (changes as Of<'dropField'>).map(({ name }) => name) };
+    case 'renameField': {
+      const names = new Map((changes as Of<'renameField'>).map(({ name, to }) => [name, to]));
+      return { kind: 'renameFields', className: first.className, names };
+    }
+    case 'setFieldOptions': {
+      const options = new Map((changes as Of<'setFieldOptions'>).map(({ name, options }) => [name, options]));
+      return { kind: 'setFieldsOptions', className: first.className, options };
+    }
+    default:
+      return first;
+  }
 }
 
 /** Returns the schema after several changes. @throws Error as `applyStep` */
@@ -181,7 +214,7 @@ const removals: ReadonlySet<SchemaStep['kind']> = new Set([
   'retypeField',
   'dropTable',
   'dropFields',
-  'renameField',
+  'renameFields',
   'setTextIndex',
 ]);
 
@@ -211,13 +244,17 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
       const textIndex = table.textIndex.filter((name) => !dropped.has(name));
       return { ...table, fields, indexes, uniqueIndexes, formerNames, textIndex };
     }
-    case 'renameField':
-      return renameField(table, change.name, change.to);
+    case 'renameFields':
+      return renameFields(table, change.names);
     case 'retypeField':
       return retypeField(table, change);
-    case 'setFieldOptions': {
-      const { required: _, defaultValue: __, ...field } = fieldOf(table, change.name);
-      return { ...table, fields: new Map(table.fields).set(change.name, { ...field, ...optionsOf(change.options) }) };
+    case 'setFieldsOptions': {
+      const fields = new Map(table.fields);
+      for (const [name, options] of change.options) {
+        const { required: _, defaultValue: __, ...field } = fieldOf(table, name);
+        fields.set(name, { ...field, ...optionsOf(options) });
+      }
+      return { ...table, fields };
     }
     case 'setPermissions':
       return { ...table, permissions: change.permissions };
@@ -251,44 +288,6 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
       return { ...table, textIndex: change.fields };
     case 'setFormerNames':
       return { ...table, formerNames: new Map(change.names), loggedNames: new Map(change.logged) };
-  }
-}
-
-/**
- * Names that an engine keeps for itself: columns of a full-text table (https://sqlite.org/fts5.html, "reserved fts5 column name"), system
- * columns (https://www.postgresql.org/docs/current/ddl-system-columns.html).
- */
-const reservedColumns = ['rank', 'rowid', 'tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'];
-
-/** Adds fields to a table. The existing fields are copied once, not for each added field. */
-export class TableGrowth {
-  /** Includes the fields added so far. */
-  readonly table: TableSchema;
-  readonly #fields: Map<string, Field>;
-  readonly #taken: Set<string>;
-
-  constructor(table: TableSchema) {
-    this.#fields = new Map(table.fields);
-    this.#taken = new Set([...reservedColumns, ...Array.from(table.fields.values(), (field) => field.column.toLowerCase())]);
-    this.table = { ...table, fields: this.#fields };
-  }
-
-  /** @throws Error if the field exists, which is a bug */
-  add({ name, type, targetClass, ...options }: NewField): Field {
-    const { className, sqlName } = this.table;
-    if (this.#fields.has(name)) throw new Error(`field ${className}.${name} exists`);
-    // Based on the SQL name, which differs for tables whose names differ by case: `t_Team` has join tables `j_Team~…`.
-    const wanted = type === 'Relation' ? `j${sqlName.slice(1)}~${name}` : name;
-    const field: Field = {
-      name,
-      type,
-      column: freeName(wanted, this.#taken),
-      ...(targetClass === undefined ? {} : { targetClass }),
-      ...optionsOf(options),
-    };
-    this.#taken.add(field.column.toLowerCase());
-    this.#fields.set(name, field);
-    return field;
   }
 }
 

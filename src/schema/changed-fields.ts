@@ -12,10 +12,15 @@ export function retypeField(
   return { ...table, sqlName: copyName(table), fields: new Map(table.fields).set(name, retyped) };
 }
 
-/** Returns a table whose field has another name. Permissions and settings still have the former one. */
-export function renameField(table: TableSchema, name: string, to: string): TableSchema {
-  if (!table.fields.has(name) || table.fields.has(to)) throw new Error(`field ${table.className}.${name} cannot be ${to}`);
-  const renamed = (one: string) => (one === name ? to : one);
+/**
+ * Returns a table whose fields have other names, all at once. Permissions and settings still have the former ones.
+ * @param names new names, which the table does not have, by the present ones
+ */
+export function renameFields(table: TableSchema, names: ReadonlyMap<string, string>): TableSchema {
+  const gained = new Set(names.values());
+  for (const [name, to] of names)
+    if (!table.fields.has(name) || table.fields.has(to)) throw new Error(`field ${table.className}.${name} cannot be ${to}`);
+  const renamed = (one: string) => names.get(one) ?? one;
   return {
     ...table,
     fields: new Map(Array.from(table.fields.values(), (field) => [renamed(field.name), { ...field, name: renamed(field.name) }])),
@@ -31,7 +36,7 @@ export function renameField(table: TableSchema, name: string, to: string): Table
     textIndex: table.textIndex.map(renamed),
     formerNames: new Map(
       Array.from(
-        withoutFormer(table, (former) => former === to),
+        withoutFormer(table, (former) => gained.has(former)),
         ([former, now]) => [former, renamed(now)],
       ),
     ),

@@ -67,7 +67,13 @@ export function afterChanges(table: TableSchema, changes: readonly SchemaChange[
   return applyChanges(alone, changes).tables.get(table.className) ?? table;
 }
 
-function checkRenames({ className, fields }: TableSchema, renames: FieldRenames): void {
+/** Maximum former names that the service knows of the fields of a table. None is forgotten: rows of logs have them. */
+export const MAX_FORMER_NAMES = 10_000;
+
+function checkRenames({ className, fields, loggedNames }: TableSchema, renames: FieldRenames): void {
+  const known = loggedNames.values().reduce((sum, names) => sum + names.length, 0);
+  if (known + renames.size > MAX_FORMER_NAMES)
+    fail('schemaOperation', `${className} may have ${MAX_FORMER_NAMES} former names of fields.`);
   const isOwn = (name: string) => isSystemField(className, name) || derivedFieldsOf(className).has(name);
   const taken = new Set(fields.keys());
   for (const [name, to] of renames) {

@@ -50,6 +50,21 @@ onEachEngine((get) => {
       (await find(get(), table, { where: { f1: pointer(table, first), f2: 1 } })).map(({ objectId, f0 }) => [objectId, f0]),
       [[third, 'value']],
     );
+    const renames = names.slice(3).map((name) => [name, { __op: 'Rename', to: `${name}New` }]);
+    await send('PUT', table, { fields: Object.fromEntries(renames) });
+    const options = names
+      .slice(3)
+      .map((name, n) => [`${name}New`, { ...types[n % 3], ...(n % 3 === 0 && { defaultValue: 'd' }) }]);
+    await send('PUT', table, { fields: Object.fromEntries(options) });
+    const defaults = await create(get(), table, { f0: 'value' });
+    const [filled] = await find(get(), table, { where: { objectId: defaults } });
+    assert.deepEqual(
+      names.slice(3).filter((name) => filled?.[`${name}New`] === 'd'),
+      names.slice(3).filter((_, n) => n % 3 === 0),
+    );
+    const back = names.slice(3).map((name) => [`${name}New`, { __op: 'Rename', to: name }]);
+    await send('PUT', table, { fields: Object.fromEntries(back) });
+    assert.equal((await get().call('DELETE', `/platform/classes/${table}/${defaults}`)).status, 200);
     const dropped = ['gone', 'lost', ...names.slice(1)];
     await send('PUT', table, { fields: Object.fromEntries(dropped.map((name) => [name, { __op: 'Delete' }])) });
     await check();

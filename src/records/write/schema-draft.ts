@@ -1,9 +1,10 @@
 import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
-import { createdTable, type NewField, type SchemaChange, TableGrowth } from '../../schema/change.ts';
+import { createdTable, type NewField, type SchemaChange } from '../../schema/change.ts';
 import { checkFieldName, type Field, type Schema, type TableSchema } from '../../schema/model.ts';
 import { fixedType } from '../../schema/system-tables.ts';
+import { TableGrowth } from '../../schema/table-growth.ts';
 import type { InferredType } from '../../values/index.ts';
 
 /** A table while a write is planned. Fields that the write brings are added as they are met. */

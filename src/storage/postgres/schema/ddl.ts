@@ -57,7 +57,7 @@ export async function applyDdl(
   if (change.kind === 'completeSearchIndex') await requireBuilt(session, schemaName, tableOf(after, change.className));
   const sent = send(ddlStatements(schemaName, change, before, after));
   await sent;
-  if (change.kind === 'addFields' || change.kind === 'setFieldOptions') {
+  if (change.kind === 'addFields' || change.kind === 'setFieldsOptions') {
     if (!isNew) await requireValues(session, schemaName, tableOf(before, change.className), tableOf(after, change.className));
     return;
   }
@@ -74,7 +74,7 @@ const readingKinds: ReadonlySet<SchemaStep['kind']> = new Set(['dropTable', 'set
 /** Whether a change reads existing data; all others are statements that can be pipelined. */
 export function readsRecords(step: SchemaStep): boolean {
   if (step.kind === 'addFields') return step.fields.some(({ required }) => required);
-  if (step.kind === 'setFieldOptions') return step.options.required === true;
+  if (step.kind === 'setFieldsOptions') return step.options.values().some(({ required }) => required === true);
   return readingKinds.has(step.kind);
 }
 
@@ -137,8 +137,8 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       return [dropUniqueIndex(schemaName, table, change.name)];
     case 'completeSearchIndex':
     case 'retypeField':
-    case 'renameField':
-    case 'setFieldOptions':
+    case 'renameFields':
+    case 'setFieldsOptions':
     case 'setPermissions':
     case 'setTimeline':
     case 'setCopied':

@@ -77,17 +77,15 @@ export function saveStep(db: DatabaseSync, change: SchemaStep, before: Schema, a
     db.prepare('DELETE FROM rds_fields WHERE className = ?').run(change.className);
     return;
   }
-  if (change.kind === 'renameField' || change.kind === 'retypeField') saveAllFields(db, table);
+  if (change.kind === 'renameFields' || change.kind === 'retypeField') saveAllFields(db, table);
   if (change.kind === 'dropFields') {
     const removed = db.prepare('DELETE FROM rds_fields WHERE className = ? AND name = ?');
     for (const name of change.names) removed.run(change.className, name);
   }
-  if (change.kind === 'setFieldOptions')
-    db.prepare('UPDATE rds_fields SET options = ? WHERE className = ? AND name = ?').run(
-      storedOptions(fieldOf(table, change.name)),
-      change.className,
-      change.name,
-    );
+  if (change.kind === 'setFieldsOptions') {
+    const changed = db.prepare('UPDATE rds_fields SET options = ? WHERE className = ? AND name = ?');
+    for (const name of change.options.keys()) changed.run(storedOptions(fieldOf(table, name)), change.className, name);
+  }
   if (change.kind === 'addFields') {
     saveFields(
       db,

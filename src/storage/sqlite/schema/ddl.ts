@@ -103,10 +103,10 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
     case 'dropUniqueIndex':
       dropUniqueIndex(db, table, change.name);
       break;
-    case 'setFieldOptions':
+    case 'setFieldsOptions':
       requireValues(db, tableOf(before, change.className), table);
       break;
-    case 'renameField':
+    case 'renameFields':
     case 'setPermissions':
     case 'setTimeline':
     case 'setCopied':

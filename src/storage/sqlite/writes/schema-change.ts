@@ -96,7 +96,7 @@ function readsAll(step: SchemaStep): boolean {
       ({ name, type, required }) => type === 'Pointer' || required || lookUpFieldsOf(step.className).has(name),
     );
   if (step.kind === 'setIndex') return !step.index.isFilling;
-  if (step.kind === 'setFieldOptions') return step.options.required === true;
+  if (step.kind === 'setFieldsOptions') return step.options.values().some(({ required }) => required === true);
   if (step.kind === 'dropTable') return step.withRecords === true;
   return step.kind === 'setTextIndex' || step.kind === 'setUniqueIndex' || step.kind === 'dropFields';
 }
