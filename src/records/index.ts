@@ -60,5 +60,5 @@ export {
 export { deleteRecord } from './write/remove.ts';
 export { type TransactionResult, writeOne, writeTransaction } from './write/transaction.ts';
 export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';
-export { upsertRecords } from './write/upsert.ts';
+export { upsertRecords } from './write/upsert/upsert.ts';
 export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './write/validate.ts';

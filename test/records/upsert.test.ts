@@ -180,6 +180,8 @@ for (const engine of engines)
           { matchOn: ['code'], records: one },
           { matchOn: ['code'], records: [one], more: 1 },
         ],
+        { matchOn: Array.from({ length: 9 }, (_, n) => `f${n}`), records: [one] },
+        { matchOn: ['x'.repeat(129)], records: [one] },
         { matchOn: ['code'], records: Array.from({ length: 1_001 }, (_, n) => ({ code: `${n}` })) },
       ])
         assertRefused(await store.call('POST', `/platform/upsert/${table}`, { body }), { code: 107 });

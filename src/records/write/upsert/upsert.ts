@@ -1,19 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { grantFor, holdsKey, refuseOutright, visibilityOf } from '../../access/index.ts';
-import { fail, isInDoubt, isRefusal, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
-import { Contention } from '../../kernel/contention.ts';
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import { refuseFormerName } from '../../schema/former-names.ts';
-import { type Field, fieldOf, type TableSchema, type UniqueIndex } from '../../schema/model.ts';
-import { uniqueKey } from '../../schema/unique-key.ts';
-import type { KeyedRecord } from '../../storage/by-key.ts';
-import { DuplicateKey } from '../../storage/constraints.ts';
-import { SchemaChanged } from '../../storage/port.ts';
-import { isOperator, type StoredValue, valueTypeOf } from '../../values/index.ts';
-import { errorToReport, type Progress, type RecordContext } from '../context/context.ts';
-import { createRecord } from './create.ts';
-import { storedVersion } from './precondition.ts';
-import { type OnlyIf, updateRecord } from './update.ts';
+import { grantFor, holdsKey, visibilityOf } from '../../../access/index.ts';
+import { fail, isInDoubt, isRefusal, isUnavailable, ServiceError, serviceError } from '../../../errors/fail.ts';
+import { Contention } from '../../../kernel/contention.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { refuseFormerName } from '../../../schema/former-names.ts';
+import { type Field, fieldOf, type TableSchema, type UniqueIndex } from '../../../schema/model.ts';
+import { uniqueKey } from '../../../schema/unique-key.ts';
+import type { KeyedRecord } from '../../../storage/by-key.ts';
+import { DuplicateKey } from '../../../storage/constraints.ts';
+import { SchemaChanged } from '../../../storage/port.ts';
+import { isOperator, type StoredValue, valueTypeOf } from '../../../values/index.ts';
+import { errorToReport, type Progress, type RecordContext } from '../../context/context.ts';
+import { createRecord } from '../create.ts';
+import { storedVersion } from '../precondition.ts';
+import { type OnlyIf, updateRecord } from '../update.ts';
+import { currentTarget, readMatchOn, type Target, targetOf } from './target.ts';
 
 /** Maximum number of records of a request. */
 export const MAX_UPSERT_RECORDS = 1_000;
@@ -21,6 +22,8 @@ export const MAX_UPSERT_RECORDS = 1_000;
 /** Limits of the records that are written at the same time, as of a batch. */
 const MAX_CONCURRENT_LENGTH = 2_000_000;
 const MAX_CONCURRENT_EDITS = 25;
+/** Maximum characters of records whose keys are computed in one turn of the event loop. */
+const MAX_TURN_LENGTH = 500_000;
 
 /** What became of a record. */
 export type Upserted =
@@ -50,19 +53,26 @@ export async function upsertRecords(
   matchOn: JsonValue | undefined,
   bodies: JsonValue | undefined,
 ): Promise<readonly Upserted[]> {
-  const names = readNames(matchOn);
+  const names = readMatchOn(matchOn);
   if (!Array.isArray(bodies)) return fail('invalidUpsert', 'records must be an array');
   if (bodies.length > MAX_UPSERT_RECORDS) fail('invalidUpsert', `a request may have ${MAX_UPSERT_RECORDS} records`);
   const target = await currentTarget(context, className, names);
   const results = new Array<Upserted>(bodies.length);
   const items: Item[] = [];
-  for (const [at, body] of bodies.entries())
+  let characters = 0;
+  for (const [at, body] of bodies.entries()) {
+    characters += charactersOf(body as JsonValue);
+    if (characters > MAX_TURN_LENGTH) {
+      await nextTurn();
+      characters = 0;
+    }
     try {
       items.push(itemOf(context, target, at, body as JsonValue));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       results[at] = { error };
     }
+  }
   for (let start = 0, end = 0; start < items.length; start = end) {
     if (start > 0) await nextTurn();
     end = endOfChunk(items, start);
@@ -71,60 +81,6 @@ export async function upsertRecords(
     if (isNothingDone(results)) fail('unavailable');
   }
   return results;
-}
-
-function readNames(matchOn: JsonValue | undefined): string[] {
-  const isList = Array.isArray(matchOn) && matchOn.length > 0 && matchOn.every((name) => typeof name === 'string');
-  return isList ? (matchOn as string[]) : fail('invalidUpsert', 'matchOn must be an array of field names');
-}
-
-/** A table and its unique index. */
-interface Target {
-  readonly table: TableSchema;
-  readonly index: UniqueIndex;
-}
-
-/** @throws noUniqueIndex (102), permissionDenied, fieldDenied (119) */
-async function currentTarget(context: RecordContext, className: string, names: readonly string[]): Promise<Target> {
-  try {
-    return targetOf(context, className, names);
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.key !== 'noUniqueIndex') throw error;
-    // Another process may have just made it.
-    await context.store.keyVersions([className]);
-    return targetOf(context, className, names);
-  }
-}
-
-function targetOf({ store, principal }: RecordContext, className: string, names: readonly string[]): Target {
-  refuseOutright(principal, 'create', className);
-  const schema = store.schema();
-  const table = schema.tables.get(className);
-  if (table) {
-    if (!grantFor(principal, 'create', table, schema) && !grantFor(principal, 'update', table, schema))
-      fail('permissionDenied', 'create', className);
-    const { hiddenFields } = visibilityOf(principal, table);
-    for (const name of names) {
-      refuseFormerName(table, name, hiddenFields);
-      if (hiddenFields.has(name)) fail('fieldDenied', name, className);
-    }
-  }
-  const index = table && indexOf(table, names);
-  return index ? { table, index } : fail('noUniqueIndex', className, names.join(', '), callFor(className, names, table));
-}
-
-/** Returns the unique index of these fields. The form that compares most loosely comes first: under it a record is one that all of them refuse. */
-function indexOf({ uniqueIndexes }: TableSchema, names: readonly string[]): UniqueIndex | undefined {
-  const wanted = new Set(names);
-  const found = [...uniqueIndexes.values()].filter(
-    ({ fields }) => fields.length === wanted.size && fields.every((name) => wanted.has(name)),
-  );
-  return found.find(({ as }) => as !== undefined) ?? found[0];
-}
-
-function callFor(className: string, names: readonly string[], table: TableSchema | undefined): string {
-  const body = { uniqueIndexes: { [`by_${names.join('_')}`.slice(0, 100)]: { fields: names } } };
-  return `${table ? 'PUT' : 'POST'} schemas/${className} ${JSON.stringify(body)}`;
 }
 
 function itemOf({ principal }: RecordContext, { table, index }: Target, at: number, body: JsonValue): Item {
@@ -149,12 +105,19 @@ function endOfChunk(items: readonly Item[], start: number): number {
   let characters = 0;
   let edits = 0;
   for (let at = start; at < items.length; at++) {
-    const values = Object.entries((items[at] as Item).body);
-    for (const [, value] of values) if (typeof value === 'string') characters += value.length;
-    if (values.some(([name, value]) => isOperator(value) || name.includes('.'))) edits++;
+    const { body } = items[at] as Item;
+    characters += charactersOf(body);
+    if (Object.entries(body).some(([name, value]) => isOperator(value) || name.includes('.'))) edits++;
     if (at > start && (characters > MAX_CONCURRENT_LENGTH || edits > MAX_CONCURRENT_EDITS)) return at;
   }
   return items.length;
+}
+
+/** Returns the characters of the texts of a record. */
+function charactersOf(body: JsonValue): number {
+  let characters = 0;
+  if (isJsonObject(body)) for (const value of Object.values(body)) if (typeof value === 'string') characters += value.length;
+  return characters;
 }
 
 /** Splits records so that those with one key are written one after the other, in their order. */
