@@ -58,6 +58,8 @@ export function defineFields(
     if (after.size > limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
     added.push(field);
   }
+  if ([...added, ...changed].some(({ defaultValue }) => defaultValue !== undefined))
+    checkDefaultsLength(className, after.values());
   return { deleted, added, changed, after };
 }
 
@@ -93,6 +95,17 @@ const definitionKeys: ReadonlySet<string> = new Set(['type', 'targetClass', 'dic
 
 /** Maximum characters of a default value as JSON: it is part of the schema, and of each record. */
 const MAX_DEFAULT_LENGTH = 10_000;
+
+/** Maximum characters of all default values of a table: a short request creates a thousand records. */
+const MAX_DEFAULTS_LENGTH = 20_000;
+
+/** @throws badSchema (107) */
+function checkDefaultsLength(className: string, fields: Iterable<NewField>): void {
+  let length = 0;
+  for (const { defaultValue } of fields) if (defaultValue !== undefined) length += JSON.stringify(defaultValue).length;
+  if (length > MAX_DEFAULTS_LENGTH)
+    fail('badSchema', `the default values of ${className} may have ${MAX_DEFAULTS_LENGTH} characters`);
+}
 
 const withoutDefault: ReadonlySet<FieldType> = new Set(['Relation', 'File', 'PrivateFile']);
 

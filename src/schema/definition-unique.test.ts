@@ -49,6 +49,7 @@ describe('uniqueIndexes, required and defaultValue of a definition', () => {
     assert.deepEqual([...again.uniqueIndexes.keys()], ['one', 'both']);
   });
 
+  const longDefault = { type: 'String', defaultValue: 'x'.repeat(7_000) };
   const bad: [body: string, code: number, text: RegExp][] = [
     ['{"fields":{"n":{"type":"Number","required":"yes"}}}', 107, /required of field n/],
     ['{"fields":{"n":{"type":"Number","required":null}}}', 107, /required of field n/],
@@ -56,6 +57,10 @@ describe('uniqueIndexes, required and defaultValue of a definition', () => {
     ['{"fields":{"f":{"type":"File","defaultValue":{}}}}', 255, /File/],
     ['{"fields":{"new":{"type":"Relation","targetClass":"T","defaultValue":[]}}}', 255, /Relation/],
     [`{"fields":{"s":{"type":"String","defaultValue":"${'x'.repeat(10_000)}"}}}`, 107, /10000 characters/],
+    [
+      JSON.stringify({ fields: Object.fromEntries(['d1', 'd2', 'd3'].map((name) => [name, longDefault])) }),
+      ...([107, /default values of T may have 20000 characters/] as const),
+    ],
     ['{"uniqueIndexes":[]}', 107, /uniqueIndexes/],
     ['{"uniqueIndexes":{"x":[]}}', 107, /unique index x/],
     ['{"uniqueIndexes":{"x":{}}}', 107, /fields/],
