@@ -95,7 +95,7 @@ describeProcesses('contention over two processes', (stores) => {
   test('what one has answered the other reads at once', async () => {
     const table = await a.table({ N: 'Number' });
     const id = await a.create(table, { N: 0 });
-    // Of the table itself the other is told, within a second.
+    // The other knows the table itself within a second.
     await soon(() => b.read(table, id));
     for (let n = 1; n <= 40; n++) {
       const [writer, reader] = n % 2 ? [a, b] : [b, a];
