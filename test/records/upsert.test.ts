@@ -156,7 +156,7 @@ for (const engine of engines)
       const table = await define({ a: 'String', b: 'String' }, { both: { fields: ['a', 'b'] } });
       for (const matchOn of [['a'], ['b'], ['nowhere'], ['constructor']])
         assertRefused(await send(table, matchOn, []), { code: 102, error: /PUT schemas/ });
-      const { body } = await send(table, ['a'], [{ a: 'x' }]);
+      const { body } = await send(table, ['a', 'a'], [{ a: 'x' }]);
       const [, method, at, call] = /Make one: (\w+) (\S+) (.*)$/.exec(body.error) ?? [];
       assert.equal((await store.call(method as string, `/platform/${at}`, { body: JSON.parse(call as string) })).status, 200);
       assert.equal((await upsert(table, ['a'], [{ a: 'x' }]))[0].created, true);

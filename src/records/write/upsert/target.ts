@@ -14,7 +14,7 @@ export function readMatchOn(matchOn: JsonValue | undefined): string[] {
   for (const name of matchOn)
     if (typeof name !== 'string' || name.length > limits.nameLength)
       fail('invalidUpsert', 'matchOn must be an array of field names');
-  return matchOn as string[];
+  return [...new Set(matchOn as string[])];
 }
 
 /** A table and its unique index. */

@@ -190,9 +190,12 @@ export function maxRowCount(connection: Connection, table: TableSchema): number 
   return last ?? 0;
 }
 
-/** Returns the total bytes of the texts of some fields; fields that do not exist yet are skipped. SQLite gets a length without reading the text. */
+/** Returns the total bytes of the values of some fields; Relations, and fields that do not exist yet, are skipped. SQLite gets a length without reading the text. */
 export function textBytes(connection: Connection, { sqlName, fields }: TableSchema, names: readonly string[]): number {
-  const columns = names.flatMap((name) => fields.get(name)?.column ?? []);
+  const columns = names.flatMap((name) => {
+    const field = fields.get(name);
+    return field && field.type !== 'Relation' ? field.column : [];
+  });
   if (columns.length === 0) return 0;
   const bytes = columns.map((column) => `coalesce(octet_length(${quoted(column)}), 0)`).join(' + ');
   const [sum] = connection.first({ text: `SELECT sum(${bytes}) FROM ${quoted(sqlName)}`, params: [] }) as [number | null];

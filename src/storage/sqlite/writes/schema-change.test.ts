@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isInDoubt, isUnavailable } from '../../../errors/fail.ts';
+import type { SchemaChange } from '../../../schema/change.ts';
 import { ConditionFailed } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
-import { changeSchemaOnThread } from './schema-change.ts';
+import { TestTables } from '../testing/tables.ts';
+import { changeSchemaOnThread, isLongSchemaChange } from './schema-change.ts';
 
 /** What a thread does instead of a schema change. */
 const thread = (code: string) =>
@@ -32,4 +34,42 @@ test('one that ends before has changed nothing: for lack of something, or as a f
   await assert.rejects(thread(`throw Object.assign(new Error('x'), { code: 'EMFILE' });`), isUnavailable);
   await assert.rejects(thread(`throw Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });`), isUnavailable);
   await assert.rejects(thread(`throw new TypeError('x');`), TypeError);
+});
+
+test('what reads or copies many records, many bytes, or the same often, is for the thread', () => {
+  const tables = new TestTables();
+  const names = Array.from({ length: 60 }, (_, n) => `f${n}`);
+  const fields = { s: 'String', n: 'Number', many: 'Relation:Few', ...Object.fromEntries(names.map((name) => [name, 'String'])) };
+  for (const className of ['Few', 'Long', 'Some']) tables.define(className, fields);
+  tables.insert('Few', { objectId: 'a', s: 'x', n: 1 });
+  for (let n = 0; n < 20; n++) tables.insert('Long', { objectId: `a${n}`, s: `${n}${'x'.repeat(200_000)}`, n });
+  for (let n = 0; n < 300; n++) tables.insert('Some', { objectId: `a${n}`, s: 'x', n });
+  const isLong = (...changes: SchemaChange[]) => isLongSchemaChange(tables.connection, { changes, mutations: [] }, tables.schema);
+  const unique = (className: string, field: string): SchemaChange => ({
+    ...({ kind: 'setUniqueIndex', className, index: { name: field, fields: [field] } } as const),
+  });
+  const retype = (className: string, name: string): SchemaChange => ({
+    ...({ kind: 'retypeField', className, name, type: 'Array', onError: 'refuse' } as const),
+  });
+  const index = (className: string, name: string): SchemaChange => ({
+    ...({ kind: 'setIndex', className, index: { name, keys: [[name, 1]] } } as const),
+  });
+  const require = (className: string, name: string): SchemaChange => ({
+    ...({ kind: 'setFieldOptions', className, name, options: { required: true } } as const),
+  });
+  const rename = (className: string, name: string, to: string): SchemaChange => ({ kind: 'renameField', className, name, to });
+  for (const className of ['Few', 'Some'])
+    for (const change of [unique, retype, index, require])
+      assert.equal(isLong(change(className, 's')), false, `${className} ${change(className, 's').kind}`);
+  assert.equal(isLong(unique('Long', 's')), true);
+  assert.equal(isLong(rename('Long', 's', 't'), unique('Long', 't')), true);
+  assert.equal(isLong(unique('Long', 'n')), false);
+  assert.equal(isLong(retype('Long', 'n')), true);
+  assert.equal(isLong(require('Long', 's')), false);
+  assert.equal(isLong({ kind: 'dropField', className: 'Long', name: 'n' }), true);
+  assert.equal(isLong(rename('Long', 's', 't')), false);
+  for (const change of [index, require])
+    assert.equal(isLong(...names.map((name) => change('Some', name))), true, change('Some', 's').kind);
+  assert.equal(isLong(retype('Some', 's'), retype('Some', 'n')), true);
+  assert.equal(isLong(...names.map((name) => index('Few', name))), false);
 });

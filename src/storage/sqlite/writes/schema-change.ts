@@ -5,8 +5,9 @@ import { ServiceError } from '../../../errors/fail.ts';
 import { inDoubtSince, unavailableSince } from '../../../errors/system-faults.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type SchemaStep, stepsOf } from '../../../schema/change.ts';
-import type { Schema, TableSchema, UniqueIndex } from '../../../schema/model.ts';
+import type { Field, Schema, TableSchema, UniqueIndex } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
+import { storageOf } from '../../../values/index.ts';
 import { DuplicateKey } from '../../constraints.ts';
 import { ConditionFailed, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -22,6 +23,13 @@ const MAX_CONVERTED_RECORDS = 500;
 
 /** Maximum bytes of texts from which the event loop builds a full-text index. */
 const MAX_SHORT_TEXT_BYTES = 512 * 1024;
+
+/** Maximum bytes of texts that the event loop copies, or computes keys of. */
+const MAX_COPIED_BYTES = 2 * 1024 * 1024;
+
+/** Maximum bytes of records that the event loop passes over, and number of values of which it adds these bytes up. */
+const MAX_PASSED_BYTES = 64 * 1024 * 1024;
+const MAX_MEASURED_VALUES = 400_000;
 
 /** Maximum fields, possibly with an index each, of a table that the event loop creates. */
 const MAX_SHORT_FIELDS = 200;
@@ -67,17 +75,42 @@ export function isLongSchemaChange(connection: Connection, plan: WritePlan, sche
   const steps = stepsOf(plan.changes);
   // The first tables of a system: nobody else waits.
   if (schema.tables.size > 0 && steps.filter(({ kind }) => isOfTable(kind)).length > MAX_SHORT_TABLES) return true;
+  /** Of what one step may do at most, what all of them do. */
+  let share = 0;
   return steps.some((step) => {
     if (step.kind === 'setTemplateVersion') return false;
     if (step.kind === 'createTable') return (step.fields?.length ?? 0) > MAX_SHORT_FIELDS;
     const table = schema.tables.get(step.className);
     if (table === undefined) return false;
     if ((step.kind === 'addFields' || step.kind === 'dropFields') && isLongChange(step, table)) return true;
-    const isShort = step.kind === 'retypeField' ? MAX_CONVERTED_RECORDS : MAX_SHORT_RECORDS;
-    if (readsAll(step) && maxRowCount(connection, table) > isShort) return true;
-    return textBytes(connection, table, reindexed(step, table)) > MAX_SHORT_TEXT_BYTES;
+    share += textBytes(connection, table, reindexed(step, table)) / MAX_SHORT_TEXT_BYTES;
+    const passes = passesOf(step);
+    if (passes === 0 || share > 1) return share > 1;
+    const records = maxRowCount(connection, table);
+    share += (passes * records) / (step.kind === 'retypeField' ? MAX_CONVERTED_RECORDS : MAX_SHORT_RECORDS);
+    // A new column has no values.
+    if (step.kind === 'addFields' || share > 1) return share > 1;
+    if (records * table.fields.size > MAX_MEASURED_VALUES) return true;
+    const all = table.fields
+      .values()
+      .filter(isLong)
+      .map(({ name }) => name)
+      .toArray();
+    share += (passes * textBytes(connection, table, all)) / (copies(step) ? MAX_COPIED_BYTES : MAX_PASSED_BYTES);
+    if (step.kind === 'setUniqueIndex') {
+      // The body may rename them before.
+      const { fields } = step.index;
+      share += textBytes(connection, table, fields.every((name) => table.fields.has(name)) ? fields : all) / MAX_COPIED_BYTES;
+    }
+    return share > 1;
   });
 }
+
+/** Whether values of a field can be long. SQLite would read all of a record to measure a number. */
+const isLong = (field: Field): boolean => storageOf(field) === 'text' || storageOf(field) === 'json';
+
+/** Whether a step writes all records anew. */
+const copies = ({ kind }: SchemaStep): boolean => kind === 'retypeField' || kind === 'dropFields';
 
 const isOfTable = (kind: SchemaStep['kind']): boolean => kind === 'createTable' || kind === 'dropTable';
 
@@ -89,16 +122,27 @@ function reindexed(step: SchemaStep, { textIndex }: TableSchema): readonly strin
   return textIndex.filter((name) => !step.names.includes(name));
 }
 
-function readsAll(step: SchemaStep): boolean {
-  if (step.kind === 'retypeField') return true;
-  if (step.kind === 'addFields')
-    return step.fields.some(
-      ({ name, type, required }) => type === 'Pointer' || required || lookUpFieldsOf(step.className).has(name),
-    );
-  if (step.kind === 'setIndex') return !step.index.isFilling;
-  if (step.kind === 'setFieldsOptions') return step.options.values().some(({ required }) => required === true);
-  if (step.kind === 'dropTable') return step.withRecords === true;
-  return step.kind === 'setTextIndex' || step.kind === 'setUniqueIndex' || step.kind === 'dropFields';
+/** Returns how often a step reads all records of its table. */
+function passesOf(step: SchemaStep): number {
+  switch (step.kind) {
+    case 'addFields':
+      return step.fields.filter(
+        ({ name, type, required }) => type === 'Pointer' || required || lookUpFieldsOf(step.className).has(name),
+      ).length;
+    case 'setFieldsOptions':
+      return step.options.values().reduce((sum, { required }) => sum + (required ? 1 : 0), 0);
+    case 'setIndex':
+      return step.index.isFilling ? 0 : 1;
+    case 'dropTable':
+      return step.withRecords ? 1 : 0;
+    case 'retypeField':
+    case 'setTextIndex':
+    case 'setUniqueIndex':
+    case 'dropFields':
+      return 1;
+    default:
+      return 0;
+  }
 }
 
 /**
