@@ -184,7 +184,17 @@ export class WriteExecutor implements Executor {
     }
     await this.#executePart(before, under, merged);
     await this.#executePart(failing, under, false);
-    await this.#executePart(after, under, merged);
+    await this.#executeGrowing(after, under, merged, before.length);
+  }
+
+  /**
+   * Executes the writes after one that failed, in parts of which each is twice as long as the one before: if many fail, each fails with few others,
+   * not with all that follow.
+   * @param size of the first part; at least 1
+   */
+  async #executeGrowing(writes: readonly QueuedWrite[], under: PlannedUnder, merged: boolean, size: number): Promise<void> {
+    for (let start = 0, length = Math.max(1, size); start < writes.length; start += length, length *= 2)
+      await this.#executePart(writes.slice(start, start + length), under, merged);
   }
 
   /** Executes part of a group. Its errors, such as an unknown outcome, do not affect the other writes. @throws SchemaVersionChanged, Obstructed */
