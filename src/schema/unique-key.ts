@@ -9,7 +9,7 @@ export const MAX_UNIQUE_FIELDS = 8;
 /** Longer keys are replaced by a hash, so that an entry of `MAX_UNIQUE_FIELDS` keys fits into an index page of PostgreSQL (2,704 bytes). */
 export const MAX_KEY_BYTES = 256;
 
-/** Begins such a hash. */
+/** Begins such a hash. Texts that begin with it are replaced too, so that none is the key of another. */
 export const HASH_PREFIX = '\x01';
 
 /** Returns the key by which a unique index compares a value; `null`: the value counts as absent. Engines compute the same keys in SQL. */
@@ -21,7 +21,8 @@ export function uniqueKey<Value extends string | number | boolean | null>(form: 
 export function uniqueTextKey(form: UniqueForm, value: string): string | null {
   const key = formed(form, value);
   if (key === null || key === '') return null;
-  return Buffer.byteLength(key) <= MAX_KEY_BYTES ? key : HASH_PREFIX + createHash('sha256').update(key).digest('hex');
+  const isKept = Buffer.byteLength(key) <= MAX_KEY_BYTES && !key.startsWith(HASH_PREFIX);
+  return isKept ? key : HASH_PREFIX + createHash('sha256').update(key).digest('hex');
 }
 
 function formed(form: UniqueForm, text: string): string | null {

@@ -18,7 +18,7 @@ export function uniqueKeyFunctions(schema: string, form: UniqueForm): string[] {
     `CREATE OR REPLACE FUNCTION ${schema}.${name}(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$ ${body} $body$`;
   const text = make(
     uniqueFunctions.text,
-    `BEGIN RETURN CASE WHEN value = '' THEN NULL WHEN octet_length(value) <= ${MAX_KEY_BYTES} THEN value
+    `BEGIN RETURN CASE WHEN value = '' THEN NULL WHEN octet_length(value) <= ${MAX_KEY_BYTES} AND NOT starts_with(value, E'${escaped(HASH_PREFIX)}') THEN value
       ELSE E'${escaped(HASH_PREFIX)}' || encode(sha256(convert_to(value, 'UTF8')), 'hex') END; END`,
   );
   if (form === 'text') return [text];

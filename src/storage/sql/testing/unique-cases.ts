@@ -79,6 +79,8 @@ const texts = [
     'ΑΙ',
     'ᾼ',
   ],
+  // The last one is the key of the one before.
+  ...['\u0001', '\u0001x', 'z'.repeat(300), uniqueKey('text', 'z'.repeat(300)) ?? ''],
 ];
 
 /** Defines the tests. @param store one without tables `Keyed`, … */
