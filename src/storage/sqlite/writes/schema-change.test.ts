@@ -54,21 +54,21 @@ test('what reads or copies many records, many bytes, or the same often, is for t
   const index = (className: string, name: string): SchemaChange => ({
     ...({ kind: 'setIndex', className, index: { name, keys: [[name, 1]] } } as const),
   });
-  const require = (className: string, name: string): SchemaChange => ({
+  const demand = (className: string, name: string): SchemaChange => ({
     ...({ kind: 'setFieldOptions', className, name, options: { required: true } } as const),
   });
   const rename = (className: string, name: string, to: string): SchemaChange => ({ kind: 'renameField', className, name, to });
   for (const className of ['Few', 'Some'])
-    for (const change of [unique, retype, index, require])
+    for (const change of [unique, retype, index, demand])
       assert.equal(isLong(change(className, 's')), false, `${className} ${change(className, 's').kind}`);
   assert.equal(isLong(unique('Long', 's')), true);
   assert.equal(isLong(rename('Long', 's', 't'), unique('Long', 't')), true);
   assert.equal(isLong(unique('Long', 'n')), false);
   assert.equal(isLong(retype('Long', 'n')), true);
-  assert.equal(isLong(require('Long', 's')), false);
+  assert.equal(isLong(demand('Long', 's')), false);
   assert.equal(isLong({ kind: 'dropField', className: 'Long', name: 'n' }), true);
   assert.equal(isLong(rename('Long', 's', 't')), false);
-  for (const change of [index, require])
+  for (const change of [index, demand])
     assert.equal(isLong(...names.map((name) => change('Some', name))), true, change('Some', 's').kind);
   assert.equal(isLong(retype('Some', 's'), retype('Some', 'n')), true);
   assert.equal(isLong(...names.map((name) => index('Few', name))), false);
