@@ -95,8 +95,9 @@ export class GridView {
     await this.#page.keyboard.press('Control+Home');
   }
 
-  /** Returns the row of the focused cell, from 0. */
-  focusedRow(): Promise<number> {
+  /** Waits until a cell has the focus, which follows the rows by a frame, and returns its row, from 0. */
+  async focusedRow(timeoutMs = 20_000): Promise<number> {
+    await this.#until(`document.activeElement.closest('[role=row]') !== null`, timeoutMs);
     return this.#page.evaluate(`Number(document.activeElement.closest('[role=row]')?.getAttribute('aria-rowindex') ?? 0) - 2`);
   }
 

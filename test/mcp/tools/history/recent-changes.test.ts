@@ -1,6 +1,7 @@
 /** Reference: tools.md#get-recent-changes, tools.md#get-request-log. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Json, useStore } from '../../../support/records.ts';
 import { sampledEngines } from '../../../support/service.ts';
 import { soon } from '../../../support/soon.ts';
@@ -24,6 +25,8 @@ for (const engine of sampledEngines())
     test('what happened, newest first, deletions too', async () => {
       const table = await watched();
       const [a, b] = [await store.create(table, { Name: 'a' }), await store.create(table, { Name: 'b' })];
+      // The update has a time of its own.
+      await wait(2);
       await store.update(table, a, { Name: 'a2', Secret: 'x' });
       await store.remove(table, b);
       const { results } = await tools.use('Get-Recent-Changes', { since, tables: [table] });
