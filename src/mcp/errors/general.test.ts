@@ -18,6 +18,8 @@ const unmet: ReadonlySet<ErrorKey> = new Set([
     'noUniqueIndex',
     'invalidUpsert',
   ] as const),
+  ...(['badSnapshot', 'destructiveChanges', 'brokenReferences', 'schemaChangedSince', 'badTransaction', 'badBatchItem'] as const),
+  ...(['badIdempotencyKey', 'requestUnderWay', 'keyReused', 'duplicateRequest', 'otherCount', 'recordExists'] as const),
   ...(['tooLarge', 'functionNotFound', 'largeUploadUnauthorized', 'largeUploadsOff', 'userFunctionNotFound'] as const),
   ...(['formDisabled', 'formTooLarge', 'missingInput', 'functionFailed', 'functionTimeout', 'tooManyRequests'] as const),
   ...(['badRequest', 'badAddress', 'badRow', 'rowTooLong', 'notFound', 'unauthorized', 'bodyTooSlow'] as const),

@@ -10,8 +10,8 @@ import { addressOf, cellsOf, exported, headersOf } from './exporting.ts';
 
 /** More than the ids that an ordered export sorts in memory (10,000), and many pages. */
 const RECORDS = 12_000;
-/** Together more than the buffers between the service and a client that does not read. */
-const LARGE_RECORDS = 1_500;
+/** Together more than the buffers between the service and a client that does not read: 33 MB and 4 MB at most in the kernel. */
+const LARGE_RECORDS = 2_600;
 const LARGE_TEXT = 'x'.repeat(16_000);
 
 onEachEngine((get) => {
