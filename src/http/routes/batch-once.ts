@@ -34,11 +34,10 @@ export async function answerBatchOnce(
     // A batch fails as a whole only if nothing of it was done.
     hasWritten: () => false,
     async replay({ answer, sealed }) {
-      const known = answer?.startsWith(KEYLESS) ? readKeyless(answer) : none;
-      if (sealed === undefined && (answer === undefined || known !== none)) return execute({ ...key, isRepeated: true }, known);
-      const json = sealed === undefined ? (answer as string) : unsealed(key, sealed);
-      const headers = sealed === undefined ? {} : { 'cache-control': 'no-store' };
-      return { reply: { status: 200, json, headers }, keyless: none, isFinal: true };
+      const replied = (reply: Omit<ApiReply, 'status'>) => ({ reply: { status: 200, ...reply }, keyless: none, isFinal: true });
+      if (sealed !== undefined) return replied({ json: unsealed(key, sealed), headers: { 'cache-control': 'no-store' } });
+      if (answer !== undefined && !answer.startsWith(KEYLESS)) return replied({ json: answer });
+      return execute({ ...key, isRepeated: true }, answer === undefined ? none : readKeyless(answer));
     },
   });
   return markedReply({ answer: done.answer.reply, isReplay: done.isReplay });
@@ -54,12 +53,7 @@ function keptOf(key: RequestKey, { reply, keyless }: ExecutedBatch): ReturnType<
   const whole = keptReply(key, reply, MAX_KEPT_BATCH_CHARS);
   if (whole.answer !== null || whole.sealed !== undefined) return whole;
   // Items are often refused for one reason.
-  const places = new Map<string, number[]>();
-  for (const [at, text] of keyless) {
-    const known = places.get(text);
-    if (known) known.push(at);
-    else places.set(text, [at]);
-  }
+  const places = Map.groupBy(keyless.keys(), (at) => keyless.get(at));
   const answer = `${KEYLESS}${JSON.stringify([...places])}}`;
   return answer.length <= MAX_KEPT_CHARS ? { answer } : { answer: null };
 }
