@@ -62,3 +62,13 @@ export const omitUndefined = (members: Readonly<Record<string, JsonValue | undef
 
 /** Whether a store can hold a text: no NUL and no lone surrogates. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/** Whether a text is JSON. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

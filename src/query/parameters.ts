@@ -1,5 +1,5 @@
 import { fail, ServiceError } from '../errors/fail.ts';
-import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue, maxJsonBytes } from '../kernel/json.ts';
+import { hasMoreParts, isJson, isJsonObject, type JsonObject, type JsonValue, maxJsonBytes } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseRequestJson } from '../values/index.ts';
 import { splitNames } from './model/names.ts';
@@ -218,13 +218,4 @@ function refuseLength(): never {
 
 function refuseValues(): never {
   fail('badQuery', `a query has at most ${limits.queryValues} values`);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,3 +1,4 @@
+import { isJson } from '../../kernel/json.ts';
 import { presentName } from '../../schema/former-names.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { secretFieldsOf } from '../../schema/system-tables.ts';
@@ -117,18 +118,10 @@ function isValid(field: Field, value: StoredValue): boolean {
   const storage = storageOf(field);
   if (storage === 'number' || storage === 'date') return Number.isFinite(value);
   if (storage === 'boolean') return typeof value === 'boolean';
-  return typeof value === 'string' && (storage !== 'json' || isJson(value));
+  return typeof value === 'string' && (storage !== 'json' || isJsonStructure(value));
 }
 
-function isJson(text: string): boolean {
-  if (!text.startsWith('[') && !text.startsWith('{')) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJsonStructure = (text: string): boolean => (text.startsWith('[') || text.startsWith('{')) && isJson(text);
 
 function textOf(
   reader: Reader,

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject, type JsonValue, withoutMark } from '../../../kernel/json.ts';
+import { isJson, isJsonObject, type JsonObject, type JsonValue, withoutMark } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { parseRequestJson } from '../../../values/index.ts';
@@ -121,15 +121,6 @@ function parsed(text: string, name: string): JsonValue {
     if (isJson(text)) throw new OperatorError(`${name}: ${(error as Error).message}`);
     const { line, column } = faultIn(text);
     throw new OperatorError(`${name}: it is no JSON: line ${line}, column ${column}`);
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

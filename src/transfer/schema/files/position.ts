@@ -1,3 +1,5 @@
+import { isJson } from '../../../kernel/json.ts';
+
 /** A token of JSON: a text, a number or word, or a mark. */
 const token = /"(?:[^"\\\n]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|"/g;
 
@@ -80,14 +82,14 @@ function after(found: string, expected: Expected, open: boolean[]): Expected | n
         open.pop();
         return closed();
       }
-      return isScalar(found) ? closed() : null;
+      return isJson(found) ? closed() : null;
     case 'key':
     case 'keyOrEnd':
       if (found === '}' && expected === 'keyOrEnd') {
         open.pop();
         return closed();
       }
-      return found.startsWith('"') && isScalar(found) ? 'colon' : null;
+      return found.startsWith('"') && isJson(found) ? 'colon' : null;
     case 'colon':
       return found === ':' ? 'value' : null;
     case 'commaOrEnd': {
@@ -99,15 +101,6 @@ function after(found: string, expected: Expected, open: boolean[]): Expected | n
     }
     case 'nothing':
       return null;
-  }
-}
-
-function isScalar(found: string): boolean {
-  try {
-    JSON.parse(found);
-    return true;
-  } catch {
-    return false;
   }
 }
 
