@@ -1,4 +1,5 @@
 import { fail } from '../errors/fail.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import type { SchemaChange } from './change.ts';
 import type { TableSchema } from './model.ts';
 
@@ -7,6 +8,17 @@ type Named = Pick<TableSchema, 'fields' | 'formerNames'>;
 /** Returns the present name of a field: for a former name that of the renamed field, for all others the name itself. */
 export function presentName({ fields, formerNames }: Named, name: string): string {
   return fields.has(name) ? name : (formerNames.get(name) ?? name);
+}
+
+/**
+ * Returns the name by which a record holds a field: its present name, or a former one if the record was read before the field was renamed.
+ * @param record by field name, in wire form
+ */
+export function nameIn(record: JsonObject, table: Named, name: string): string {
+  const present = presentName(table, name);
+  if (table.formerNames.size === 0 || Object.hasOwn(record, present)) return present;
+  for (const [former, to] of table.formerNames) if (to === present && Object.hasOwn(record, former)) return former;
+  return present;
 }
 
 /** Returns the former names of a table without some of them. */

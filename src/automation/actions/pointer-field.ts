@@ -1,5 +1,5 @@
 import { own } from '../../kernel/json.ts';
-import { presentName } from '../../schema/former-names.ts';
+import { nameIn, presentName } from '../../schema/former-names.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
 import type { ActionRun } from '../model/action.ts';
 
@@ -18,7 +18,8 @@ export function pointerField(
   name: string,
 ): NamedRecord | null | undefined {
   const table = system.store.schema().tables.get(record.className);
-  // The definition may have been read before the field was renamed.
+  // The definition, or the record, may have been read before the field was renamed.
   const field = table?.fields.get(presentName(table, name));
-  return field?.type === 'Pointer' ? (pointerOf(own(record.fields, field.name) ?? null) ?? null) : undefined;
+  if (!table || field?.type !== 'Pointer') return undefined;
+  return pointerOf(own(record.fields, nameIn(record.fields, table, name)) ?? null) ?? null;
 }

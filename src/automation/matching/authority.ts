@@ -2,6 +2,7 @@ import { authorize, hiddenFieldsOf, master, type Principal } from '../../access/
 import { fail } from '../../errors/fail.ts';
 import { evaluate } from '../../query/evaluate/index.ts';
 import type { Filter } from '../../query/model/filter.ts';
+import type { Schema } from '../../schema/model.ts';
 import { presentUser } from '../../users/index.ts';
 import type { AutomationSystem } from '../model/action.ts';
 import { ActionFailed } from '../model/action.ts';
@@ -11,13 +12,15 @@ import { matchesNow, type SnapshotRecord } from './conditions.ts';
 /** The caller whose rights a trigger uses, and the fields of its record that are hidden from that caller. */
 export interface Authority {
   readonly principal: Principal;
+  /** Names, as of `schema`. */
   readonly hidden: ReadonlySet<string>;
+  readonly schema: Schema;
 }
 
 const authorGone = 'The user who defined the trigger is gone or not active.';
 export const unreadable = 'The user who defined the trigger may not read the record.';
 
-const masterAuthority: Authority = { principal: master, hidden: new Set() };
+const none: ReadonlySet<string> = new Set();
 
 /** Returns the caller that a trigger acts as: its author with current roles, or the master. @throws ActionFailed if the author is gone or inactive */
 export async function actingFor({ store }: AutomationSystem, { author }: Trigger): Promise<Principal> {
@@ -32,7 +35,7 @@ export async function actingFor({ store }: AutomationSystem, { author }: Trigger
  * @throws ActionFailed; classMissing (103), permissionDenied (119); unavailable, timeout
  */
 export async function authorityOver(system: AutomationSystem, trigger: Trigger, record: SnapshotRecord): Promise<Authority> {
-  if (trigger.author === null) return masterAuthority;
+  if (trigger.author === null) return { principal: master, hidden: none, schema: system.store.schema() };
   const principal = await actingFor(system, trigger);
   const { className, objectId } = record;
   const { store } = system;
@@ -44,5 +47,5 @@ export async function authorityOver(system: AutomationSystem, trigger: Trigger, 
   const ask = (part: Filter) => matchesNow(table, objectId, part)(store);
   const isRead = guard === null || (await evaluate({ kind: 'guard', guard, table }, (field) => record.valueOf(field), ask));
   if (!isRead) throw new ActionFailed(unreadable);
-  return { principal, hidden: hiddenFieldsOf(grant) };
+  return { principal, hidden: hiddenFieldsOf(grant), schema };
 }

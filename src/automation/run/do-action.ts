@@ -147,11 +147,18 @@ async function inTurn({ jobContext: { shouldStop, services } }: WriteRun, run: A
 }
 
 async function runOf(job: WriteRun, { trigger, action, start, sources }: Work, completion: Completion): Promise<ActionRun> {
-  // Uses the author's current rights, since the previous action may have taken long.
-  const authority = await authorityOver(job.jobContext.system, trigger, job.record);
+  const authority = await currentAuthority(job, trigger);
   const done = completion.steps(null);
   const own = { runId: start.runId, attempt: start.attempts, sources, done, failed: (error: string) => completion.steps(error) };
   return actionRun(job, trigger, action, authority, own);
+}
+
+/** Returns the author's current rights, since the previous action may have taken long. The names of hidden fields are those of the current schema. */
+async function currentAuthority({ jobContext: { system }, record }: WriteRun, trigger: Trigger): Promise<Authority> {
+  for (;;) {
+    const authority = await authorityOver(system, trigger, record);
+    if (authority.schema === system.store.schema()) return authority;
+  }
 }
 
 function actionRun(

@@ -58,37 +58,70 @@ function layOut(table: TableSchema, names: readonly string[]): Layout {
 
 const none: ReadonlySet<string> = new Set();
 
-/** A record in a queue row, interpreted by the current schema: fields that no longer exist, or have another type now, are absent. */
+/** A snapshot as interpreted by one state of its table. */
+interface Interpretation {
+  /** `undefined`: the table is gone. */
+  readonly table: TableSchema | undefined;
+  readonly read: ReturnType<typeof readOrFault> | null;
+  text?: string;
+}
+
+/**
+ * A record in a queue row, interpreted by the current schema: fields that no longer exist, or have another type now, are absent. A job may wait while
+ * the schema changes, so the snapshot is interpreted again for each state of its table.
+ */
 export class RecordSnapshot implements SnapshotRecord {
   readonly className: string;
   readonly objectId: string;
-  /** Why only the id is known although there is a snapshot, e.g. because the row was written by other means. */
-  readonly fault: string | null;
-  readonly #values: ReadonlyMap<string, StoredValue>;
-  readonly #write: () => string;
-  #text: string | undefined;
+  readonly #store: Pick<Store, 'schema' | 'reader'>;
+  readonly #snapshot: StoredSnapshot | null;
+  #last: Interpretation | undefined;
 
   /** @param snapshot `null`: only the id is known */
-  constructor(store: Store, { className, objectId }: Pick<Job, 'className' | 'objectId'>, snapshot: StoredSnapshot | null) {
+  constructor(
+    store: Pick<Store, 'schema' | 'reader'>,
+    { className, objectId }: Pick<Job, 'className' | 'objectId'>,
+    snapshot: StoredSnapshot | null,
+  ) {
     this.className = className;
     this.objectId = objectId;
-    const table = store.schema().tables.get(className);
-    const read = table && snapshot ? readOrFault(table, snapshot) : null;
-    this.fault = typeof read === 'string' ? read : null;
-    const known = typeof read === 'string' ? null : read;
-    this.#values = known?.values ?? new Map();
-    this.#write = () =>
-      table && known ? textOf(store.reader, table, known.layout, objectId, known.values) : JSON.stringify({ objectId });
+    this.#store = store;
+    this.#snapshot = snapshot;
   }
 
-  valueOf({ name }: Field): StoredValue {
-    return this.#values.get(name) ?? null;
+  /** Why only the id is known although there is a snapshot, e.g. because the row was written by other means. */
+  get fault(): string | null {
+    const { read } = this.#current();
+    return typeof read === 'string' ? read : null;
   }
 
-  /** Returns the record for one reader, with its own copy of the fields. @param hidden names of fields to leave out */
+  /** Finds a value by the column of its field, which a rename keeps: the field may be that of another state of the table. */
+  valueOf({ column }: Field): StoredValue {
+    const { read } = this.#current();
+    return read === null || typeof read === 'string' ? null : (read.values.get(column) ?? null);
+  }
+
+  /**
+   * Returns the record for one reader, with its own copy of the fields.
+   * @param hidden names of fields to leave out, according to the current schema
+   */
   copy(hidden: ReadonlySet<string> = none): TriggeringRecord {
-    this.#text ??= this.#write();
-    return new Copy(this.className, this.objectId, this.#text, hidden);
+    const current = this.#current();
+    current.text ??= this.#textOf(current);
+    return new Copy(this.className, this.objectId, current.text, hidden);
+  }
+
+  #current(): Interpretation {
+    const table = this.#store.schema().tables.get(this.className);
+    if (!this.#last || this.#last.table !== table)
+      this.#last = { table, read: table && this.#snapshot ? readOrFault(table, this.#snapshot) : null };
+    return this.#last;
+  }
+
+  #textOf({ table, read }: Interpretation): string {
+    const { objectId } = this;
+    if (!table || read === null || typeof read === 'string') return JSON.stringify({ objectId });
+    return textOf(this.#store.reader, table, read.layout, objectId, read.values);
   }
 }
 
@@ -101,13 +134,14 @@ function readOrFault(table: TableSchema, snapshot: StoredSnapshot): ReturnType<t
   }
 }
 
+/** @returns `values`: by column */
 function readSnapshot(table: TableSchema, { fields, record }: StoredSnapshot) {
   const layout = layoutOf(table, fields);
   const values = new Map<string, StoredValue>();
   if (!record.startsWith('[')) throw new Error('no list');
   snapshotValues(record, layout.fields).forEach((value, at) => {
     const field = layout.fields[at];
-    if (field && isValid(field, value)) values.set(field.name, value);
+    if (field && isValid(field, value)) values.set(field.column, value);
   });
   return { layout, values };
 }
@@ -133,7 +167,7 @@ function textOf(
   return reader.textOf(
     table,
     visible,
-    visible.map(({ name }) => (name === 'objectId' ? objectId : (values.get(name) ?? null))),
+    visible.map(({ name, column }) => (name === 'objectId' ? objectId : (values.get(column) ?? null))),
   );
 }
 

@@ -3,12 +3,16 @@ import { describe, test } from 'node:test';
 import { fail } from '../../errors/fail.ts';
 import { createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
+import { planTableChange } from '../../schema/definition.ts';
+import { fieldOf, tableOf } from '../../schema/model.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
+import type { SnapshotRecord } from '../matching/conditions.ts';
 import type { ActionRun } from '../model/action.ts';
 import { ActionFailed } from '../model/action.ts';
 import { runnerShare } from '../model/loop-share.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
+import { RecordValues } from '../templates/record-values.ts';
 import { turnsDuring } from '../testing/turns.ts';
 import { spend } from './chain-limits.ts';
 import { calls, finish, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
@@ -187,5 +191,44 @@ describe('a write', () => {
         { objectId: 'x' },
       ],
     );
+  });
+
+  test('a field that is renamed while the job waits has its value, in conditions and in actions, by either name', async () => {
+    const rename = (from: string, to: string) =>
+      store.write({
+        plan: (schema) => ({
+          changes: planTableChange(schema, 'Things', { fields: { [from]: { __op: 'Rename', to } } }),
+          mutations: [],
+        }),
+      });
+    const seen: unknown[] = [];
+    const nameOf = (record: SnapshotRecord) => {
+      const table = tableOf(store.schema(), 'Things');
+      return record.valueOf(fieldOf(table, table.fields.has('title') ? 'title' : 'name'));
+    };
+    const triggers = [trigger('t', [makes('a'), makes('b')], { changedFields: ['name'] })];
+    const world = worldOf(store, {
+      triggers,
+      async fires(_system, _trigger, _event, record, before) {
+        const planned = fieldOf(tableOf(store.schema(), 'Things'), 'name');
+        seen.push(nameOf(record));
+        await rename('name', 'title');
+        seen.push(nameOf(record), before && nameOf(before), record.valueOf(planned));
+        return true;
+      },
+      async perform(run) {
+        const values = new RecordValues(run.record, run.reading);
+        if (run.action.id === 'b') await rename('title', 'heading');
+        seen.push((await values.at(['name'])).value, run.record.fields.title);
+        await finish(run);
+      },
+    });
+    await queueRows(store, [
+      { objectId: 'before0001', kind: 'before', objectIdValue: 'x', record: '["x","an earlier name"]' },
+      { triggers: 't', objectIdValue: 'x', before: 'before0001' },
+    ]);
+    await world.work();
+    assert.deepEqual(seen, [...['a name', 'a name', 'an earlier name', 'a name'], ...['a name', 'a name', 'a name', 'a name']]);
+    assert.deepEqual(await left(store), []);
   });
 });

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { getRow, type RecordContext } from '../../records/index.ts';
-import { presentName } from '../../schema/former-names.ts';
+import { nameIn, presentName } from '../../schema/former-names.ts';
 import type { FieldType } from '../../schema/model.ts';
 import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
@@ -51,11 +51,13 @@ export class RecordValues {
     let { className, fields } = this.#record;
     for (let from = 0; ; from++) {
       const table = this.#context.store.schema().tables.get(className);
-      // A definition may have been read before fields were renamed.
-      const name = table ? presentName(table, path[from] as string) : (path[from] as string);
+      // A definition, or a record, may have been read before fields were renamed.
+      const written = path[from] as string;
+      const name = table ? presentName(table, written) : written;
       if (isHidden(className) || secretFieldsOf(className).has(name)) return absent;
-      await this.#sources?.add(this.#context.store, className, fields, name);
-      const value = own(fields, name);
+      const held = table ? nameIn(fields, table, written) : written;
+      await this.#sources?.add(this.#context.store, className, fields, held);
+      const value = own(fields, held);
       const type = table?.fields.get(name)?.type;
       const inside = path.slice(from + 1);
       if (inside.length === 0) return { value, type };
