@@ -13,11 +13,11 @@ export function presentName({ fields, formerNames }: Named, name: string): strin
 /**
  * Returns the name by which a record holds a field: its present name, or a former one if the record was read before the field was renamed.
  * @param record by field name, in wire form
+ * @param present the present name
  */
-export function nameIn(record: JsonObject, table: Named, name: string): string {
-  const present = presentName(table, name);
-  if (table.formerNames.size === 0 || Object.hasOwn(record, present)) return present;
-  for (const [former, to] of table.formerNames) if (to === present && Object.hasOwn(record, former)) return former;
+export function nameIn(record: JsonObject, { formerNames }: Pick<Named, 'formerNames'>, present: string): string {
+  if (Object.hasOwn(record, present)) return present;
+  for (const [former, to] of formerNames) if (to === present && Object.hasOwn(record, former)) return former;
   return present;
 }
 

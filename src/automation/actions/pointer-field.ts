@@ -21,5 +21,5 @@ export function pointerField(
   // The definition, or the record, may have been read before the field was renamed.
   const field = table?.fields.get(presentName(table, name));
   if (!table || field?.type !== 'Pointer') return undefined;
-  return pointerOf(own(record.fields, nameIn(record.fields, table, name)) ?? null) ?? null;
+  return pointerOf(own(record.fields, nameIn(record.fields, table, field.name)) ?? null) ?? null;
 }

@@ -62,7 +62,9 @@ const none: ReadonlySet<string> = new Set();
 interface Interpretation {
   /** `undefined`: the table is gone. */
   readonly table: TableSchema | undefined;
-  readonly read: ReturnType<typeof readOrFault> | null;
+  readonly known: ReturnType<typeof readSnapshot> | null;
+  /** As in `RecordSnapshot`. */
+  readonly fault: string | null;
   text?: string;
 }
 
@@ -91,14 +93,12 @@ export class RecordSnapshot implements SnapshotRecord {
 
   /** Why only the id is known although there is a snapshot, e.g. because the row was written by other means. */
   get fault(): string | null {
-    const { read } = this.#current();
-    return typeof read === 'string' ? read : null;
+    return this.#current().fault;
   }
 
   /** Finds a value by the column of its field, which a rename keeps: the field may be that of another state of the table. */
   valueOf({ column }: Field): StoredValue {
-    const { read } = this.#current();
-    return read === null || typeof read === 'string' ? null : (read.values.get(column) ?? null);
+    return this.#current().known?.values.get(column) ?? null;
   }
 
   /**
@@ -113,24 +113,24 @@ export class RecordSnapshot implements SnapshotRecord {
 
   #current(): Interpretation {
     const table = this.#store.schema().tables.get(this.className);
-    if (!this.#last || this.#last.table !== table)
-      this.#last = { table, read: table && this.#snapshot ? readOrFault(table, this.#snapshot) : null };
+    if (!this.#last || this.#last.table !== table) this.#last = interpreted(table, this.#snapshot);
     return this.#last;
   }
 
-  #textOf({ table, read }: Interpretation): string {
+  #textOf({ table, known }: Interpretation): string {
     const { objectId } = this;
-    if (!table || read === null || typeof read === 'string') return JSON.stringify({ objectId });
-    return textOf(this.#store.reader, table, read.layout, objectId, read.values);
+    if (!table || !known) return JSON.stringify({ objectId });
+    return textOf(this.#store.reader, table, known.layout, objectId, known.values);
   }
 }
 
-function readOrFault(table: TableSchema, snapshot: StoredSnapshot): ReturnType<typeof readSnapshot> | string {
-  if (snapshot.fault !== undefined) return snapshot.fault;
+function interpreted(table: TableSchema | undefined, snapshot: StoredSnapshot | null): Interpretation {
+  if (!table || !snapshot) return { table, known: null, fault: null };
+  if (snapshot.fault !== undefined) return { table, known: null, fault: snapshot.fault };
   try {
-    return readSnapshot(table, snapshot);
+    return { table, known: readSnapshot(table, snapshot), fault: null };
   } catch {
-    return 'What was queued of the record cannot be read.';
+    return { table, known: null, fault: 'What was queued of the record cannot be read.' };
   }
 }
 

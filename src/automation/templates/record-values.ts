@@ -55,7 +55,7 @@ export class RecordValues {
       const written = path[from] as string;
       const name = table ? presentName(table, written) : written;
       if (isHidden(className) || secretFieldsOf(className).has(name)) return absent;
-      const held = table ? nameIn(fields, table, written) : written;
+      const held = table ? nameIn(fields, table, name) : name;
       await this.#sources?.add(this.#context.store, className, fields, held);
       const value = own(fields, held);
       const type = table?.fields.get(name)?.type;
