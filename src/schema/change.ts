@@ -184,10 +184,9 @@ function applySteps(schema: Schema, steps: readonly SchemaStep[]): Schema {
     if (step.kind === 'setTemplateVersion') templateVersion = step.version;
     else if (step.kind === 'createTable') {
       const { className, fields = [] } = step;
-      if (tables.has(className)) throw new Error(`table ${className} exists`);
       // A copy, since names are kept by map.
       taken ??= new Set(sqlNamesOf(names ?? new Map(tables)));
-      const growth = new TableGrowth(newTable(className, freeName(`t_${className}`, taken)));
+      const growth = new TableGrowth(createdTable({ tables }, className, taken));
       for (const field of fields) growth.add(field);
       tables.set(className, growth.table);
       taken.add(growth.table.sqlName.toLowerCase());
@@ -204,10 +203,14 @@ function applySteps(schema: Schema, steps: readonly SchemaStep[]): Schema {
   });
 }
 
-/** Returns a new table with the default fields only. @throws Error if it exists, which is a bug */
-export function createdTable({ tables }: Schema, className: string): TableSchema {
+/**
+ * Returns a new table with the default fields only.
+ * @param taken SQL names that it must not get; left out: those of the schema
+ * @throws Error if it exists, which is a bug
+ */
+export function createdTable({ tables }: Pick<Schema, 'tables'>, className: string, taken = sqlNamesOf(tables)): TableSchema {
   if (tables.has(className)) throw new Error(`table ${className} exists`);
-  return newTable(className, freeName(`t_${className}`, sqlNamesOf(tables)));
+  return newTable(className, freeName(`t_${className}`, taken));
 }
 
 const removals: ReadonlySet<SchemaStep['kind']> = new Set([

@@ -37,6 +37,12 @@ export function optionalTextAt(object: JsonObject, key: string, place: Place): s
   return value === undefined || value === null ? undefined : textAt(object, key, place);
 }
 
+/** Returns a Boolean; false if there is none. @throws SnapshotFault */
+export function booleanAt(object: JsonObject, key: string, place: Place): boolean {
+  const value = own(object, key) ?? false;
+  return typeof value === 'boolean' ? value : refuse([...place, key], 'is neither true nor false');
+}
+
 /** Returns a list; empty if there is none. @throws SnapshotFault */
 export function listAt(object: JsonObject, key: string, place: Place, max: number): JsonValue[] {
   const value = own(object, key) ?? [];

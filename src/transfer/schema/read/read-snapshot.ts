@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { rowKinds } from '../model/rows.ts';
 import { FORMAT, parts, type Snapshot, SnapshotFault, sorted } from '../model/snapshot.ts';
-import { knownObjectAt, refuse } from './assertions.ts';
+import { booleanAt, knownObjectAt, refuse } from './assertions.ts';
 import { readLabels, withFieldLabels } from './labels.ts';
 import { readPermissions } from './permissions.ts';
 import { readConfig, readNamedRows, readRoles } from './rows.ts';
@@ -15,8 +15,7 @@ import { type ReadTable, readTables } from './tables.ts';
 export function readSnapshot(value: JsonValue): Snapshot {
   checkFormat(value);
   const body = knownObjectAt(value, [], ['format', 'complete', ...parts]);
-  const complete = own(body, 'complete') ?? false;
-  if (typeof complete !== 'boolean') refuse(['complete'], 'is neither true nor false');
+  const isComplete = booleanAt(body, 'complete', []);
   const read = <T>(part: (typeof parts)[number], reader: (value: JsonValue, place: readonly string[]) => T): T | undefined => {
     const given = own(body, part);
     return given === undefined ? undefined : reader(given, [part]);
@@ -28,7 +27,7 @@ export function readSnapshot(value: JsonValue): Snapshot {
   const reports = read('reports', (given, place) => readNamedRows(rowKinds.reports, given, place));
   const config = read('config', readConfig);
   return {
-    isComplete: complete,
+    isComplete,
     ...(tables && { tables: new Map(sorted(tables).map(([name, { table }]) => [name, table])) }),
     ...(permissions && { permissions: permissionsOf(permissions, tables) }),
     ...labelsOf(read('labels', readLabels), tables),

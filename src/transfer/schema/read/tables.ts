@@ -2,7 +2,17 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../ker
 import { uniqueForms } from '../../../schema/model.ts';
 import { isDescribed, isHidden } from '../../../schema/system-tables.ts';
 import { type FieldPart, sorted, type TablePart, type UniquePart } from '../model/snapshot.ts';
-import { entriesAt, knownObjectAt, objectAt, optionalTextAt, type Place, refuse, textAt, textsAt } from './assertions.ts';
+import {
+  booleanAt,
+  entriesAt,
+  knownObjectAt,
+  objectAt,
+  optionalTextAt,
+  type Place,
+  refuse,
+  textAt,
+  textsAt,
+} from './assertions.ts';
 import { MAX_FIELDS, MAX_INDEXES, MAX_TABLES } from './limits.ts';
 
 /** As in the files of `template/tables`. `rows`, first records of a new system, are no part of a schema. */
@@ -73,11 +83,6 @@ function readField(value: JsonValue, place: Place): FieldPart & { readonly dicti
     ...(was !== undefined && { was }),
     ...(dictionary !== undefined && { dictionary }),
   };
-}
-
-function booleanAt(field: JsonObject, key: string, place: Place): boolean {
-  const value = own(field, key) ?? false;
-  return typeof value === 'boolean' ? value : refuse([...place, key], 'is neither true nor false');
 }
 
 function readKeys(value: JsonValue, place: Place): JsonObject {
