@@ -1,0 +1,128 @@
+/** A request was answered, by whatever part of the service. */
+export interface RequestObservation {
+  readonly kind: 'request';
+  /** The route's pattern, such as `/platform/classes/:className`; never the URL. `undefined` if the address is unknown. */
+  readonly route: string | undefined;
+  /** As sent. */
+  readonly method: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly requestId: string;
+}
+
+/** A group of writes was committed. */
+export interface CommitObservation {
+  readonly kind: 'commit';
+  readonly ms: number;
+  /** Number of writes in the group. */
+  readonly writes: number;
+}
+
+/** Where a read runs: a reader thread of the embedded engine; a shared or an exclusive connection of PostgreSQL. */
+export type ReadLane = 'thread' | 'shared' | 'exclusive';
+
+/** A read that has to wait for its turn got it. Reads on the event loop never wait. */
+export interface ReadObservation {
+  readonly kind: 'read';
+  readonly lane: ReadLane;
+  readonly waitMs: number;
+}
+
+/** The shape of a query: names and operators, never values. */
+export interface QueryShape {
+  /** Field → operator. */
+  readonly where: Readonly<Record<string, string>>;
+  readonly order: readonly string[];
+}
+
+/** A query was answered. Reported only for those that took long. */
+export interface QueryObservation {
+  readonly kind: 'query';
+  /** Application id. */
+  readonly system: string;
+  readonly table: string;
+  readonly ms: number;
+  readonly rows: number;
+  /** Computed when called. */
+  shape(): QueryShape;
+  /** Looked up when called. Rejects if the store cannot tell. */
+  plan(): Promise<string>;
+}
+
+/** A message was handed to the mail server, kept in the directory, or refused. */
+export interface MailObservation {
+  readonly kind: 'mail';
+  readonly outcome: 'sent' | 'kept' | 'failed';
+}
+
+/** A password was checked. */
+export interface LoginObservation {
+  readonly kind: 'login';
+  readonly outcome: 'success' | 'refused' | 'locked';
+}
+
+/** A function was called by name. */
+export interface FunctionObservation {
+  readonly kind: 'function';
+  /** Name of a function that exists, never one that a client made up. */
+  readonly name: string;
+  readonly ms: number;
+}
+
+/** What the service reports about its own work. Never a value of a record, an id of one, or a secret. */
+export type Observation =
+  | RequestObservation
+  | CommitObservation
+  | ReadObservation
+  | QueryObservation
+  | MailObservation
+  | LoginObservation
+  | FunctionObservation;
+
+export type ObservationKind = Observation['kind'];
+export type Observer = (observation: Observation) => void;
+type ObserverOf<Kind extends ObservationKind> = (observation: Extract<Observation, { kind: Kind }>) => void;
+
+/**
+ * Passes observations to those that subscribed to their kind: the log, the metrics. Reporters on hot paths ask `isObserved` first and make no
+ * observation if there is no subscriber. Reference: metrics.md#observations.
+ */
+export class Observations {
+  readonly #observers = new Map<ObservationKind, readonly Observer[]>();
+  readonly #failed: (error: unknown) => void;
+
+  /** @param failed called with an error that an observer throws; what was observed goes on */
+  constructor(failed: (error: unknown) => void = () => {}) {
+    this.#failed = failed;
+  }
+
+  /** Subscribes to some kinds. @returns ends the subscription */
+  subscribe<Kind extends ObservationKind>(kinds: readonly Kind[], observer: ObserverOf<Kind>): () => void {
+    const added = observer as Observer;
+    for (const kind of kinds) this.#observers.set(kind, [...(this.#observers.get(kind) ?? []), added]);
+    return () => {
+      for (const kind of kinds) {
+        const others = (this.#observers.get(kind) ?? []).filter((one) => one !== added);
+        if (others.length > 0) this.#observers.set(kind, others);
+        else this.#observers.delete(kind);
+      }
+    };
+  }
+
+  /** Whether anything subscribed to a kind. */
+  isObserved(kind: ObservationKind): boolean {
+    return this.#observers.has(kind);
+  }
+
+  /** Passes an observation on. Never throws. */
+  observe(observation: Observation): void {
+    const observers = this.#observers.get(observation.kind);
+    if (observers === undefined) return;
+    for (const observer of observers)
+      try {
+        observer(observation);
+      } catch (error) {
+        this.#failed(error);
+      }
+  }
+}
