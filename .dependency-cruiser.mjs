@@ -25,6 +25,7 @@ const layers = [
   ['records'],
   ['idempotency', 'users', 'automation', 'audit', 'files', 'functions', 'mail', 'transfer'],
   ['requests', 'crm'],
+  ['openapi'],
   ['http', 'mcp', 'oauth', 'console', 'cli'],
   ['index.ts'],
   ['stores.ts'],
@@ -46,7 +47,7 @@ const engines = ['storage/sql', 'storage/sqlite', 'storage/postgres'];
 /** Services of one level. */
 const services = layers.find((layer) => layer.includes('users')) ?? [];
 /** The layers that meet the services through their index.ts alone. */
-const byEntrance = [...services, 'crm', 'mcp', 'oauth', 'console'];
+const byEntrance = [...services, 'crm', 'openapi', 'mcp', 'oauth', 'console'];
 
 /**
  * The files of one layer: the port is the files directly in storage and what its unit tests share.

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { serviceVersion } from '../kernel/version.ts';
 import { addBackupCommands } from './commands/backup.ts';
 import { addCheckCommand } from './commands/check.ts';
+import { addDescriptionCommands } from './commands/describe.ts';
 import { addExportCommand } from './commands/export.ts';
 import { addFilesCommands } from './commands/files.ts';
 import { addKeyCommands } from './commands/key.ts';
@@ -49,6 +50,7 @@ export function commandsOf(actions: Actions, print: Print): Command {
   addKeyCommands(program, actions, print);
   addUserCommands(program, actions, print);
   addSchemaCommands(program, actions, print);
+  addDescriptionCommands(program, actions, print);
   addExportCommand(program, actions, print);
   addImportCommand(program, actions, print);
   addFilesCommands(program, actions, print);

@@ -1,0 +1,1 @@
+export { typesOfSystem } from './types.ts';

@@ -1,0 +1,73 @@
+import { mayKnowTable, requireKey } from '../../access/index.ts';
+import { TABLE_ITSELF } from '../../crm/schema/dictionary.ts';
+import { allLabels, type TableLabels } from '../../crm/schema/labels.ts';
+import { multiSelectTarget } from '../../crm/wire/multi-select.ts';
+import { fail } from '../../errors/fail.ts';
+import type { RecordContext } from '../../records/index.ts';
+import { defaultFields } from '../../schema/defaults.ts';
+import type { Field, Schema, TableSchema } from '../../schema/model.ts';
+import { isDescribed } from '../../schema/system-tables.ts';
+import { byCodeUnits, identifiersOf } from './names.ts';
+import type { DescribedField, DescribedTable } from './table.ts';
+
+/** What a description of a system is made of, at one moment. */
+export interface SystemTables {
+  readonly schema: Schema;
+  readonly labels: ReadonlyMap<string, TableLabels>;
+  /** The tables that are described, by name. */
+  readonly selected: readonly TableSchema[];
+  /** Names of all tables that the caller may know, in order. */
+  readonly classNames: readonly string[];
+}
+
+/**
+ * Returns the tables of a system that a description is asked for.
+ * @param names left out or empty: all tables
+ * @throws masterKeyRequired (403), classMissing (103)
+ */
+export async function selectTables({ store, principal }: RecordContext, names: readonly string[] = []): Promise<SystemTables> {
+  requireKey(principal);
+  const labels = await allLabels(store);
+  const schema = store.schema();
+  const known = [...schema.tables.values()].filter((table) => mayKnowTable(principal, table));
+  known.sort((one, other) => byCodeUnits(one.className, other.className));
+  const classNames = known.map(({ className }) => className);
+  if (names.length === 0) return { schema, labels, selected: known, classNames };
+  const asked = new Set(names);
+  const selected = known.filter(({ className }) => asked.delete(className));
+  for (const name of asked) fail('classMissing', name);
+  return { schema, labels, selected, classNames };
+}
+
+/** Returns functions that describe tables. Identifiers are unique among all tables, so that a selection changes none. */
+export function describerOf({ labels, classNames }: SystemTables): (table: TableSchema) => DescribedTable {
+  const identifiers = identifiersOf(classNames);
+  return (table) => {
+    const { className, permissions, uniqueIndexes } = table;
+    const ofTable = labels.get(className);
+    const label = ofTable?.get(TABLE_ITSELF);
+    const fields = [...table.fields.values()].filter(({ name }) => !defaultFields.has(name) && isDescribed(className, name));
+    return {
+      className,
+      identifier: identifiers.get(className) ?? className,
+      ...(label !== undefined && { label }),
+      fields: fields.map((field) => describeField(field, ofTable)).sort((one, other) => byCodeUnits(one.name, other.name)),
+      permissions,
+      uniqueIndexes: [...uniqueIndexes.values()],
+    };
+  };
+}
+
+function describeField(field: Field, labels: TableLabels | undefined): DescribedField {
+  const { name, type, defaultValue } = field;
+  const target = field.targetClass ?? multiSelectTarget(field);
+  const label = labels?.get(name);
+  return {
+    name,
+    type,
+    ...(target !== undefined && { target }),
+    ...(label !== undefined && { label }),
+    isRequired: field.required === true,
+    ...(defaultValue !== undefined && { defaultValue }),
+  };
+}
