@@ -11,6 +11,7 @@ const checks = new Map([
   ['lint', [biome, 'check', '--max-diagnostics=50', '.']],
   ['types', ['node_modules/@typescript/native/bin/tsc', '--noEmit']],
   ['console types', ['node_modules/@typescript/native/bin/tsc', '--noEmit', '--project', 'console']],
+  ['client types', ['node_modules/@typescript/native/bin/tsc', '--noEmit', '--project', 'client']],
   ['layers', ['scripts/layers.ts']],
   ['unused', ['node_modules/knip/bin/knip.js', '--no-progress']],
   ['sources', ['scripts/sources.ts']],

@@ -23,6 +23,7 @@ const commands = new Map([
   ['fix', () => [QUIET, 'scripts/check.ts', '--fix']],
   ['bench', (args) => [QUIET, 'bench/main.ts', ...args]],
   ['build', () => [QUIET, 'scripts/build.ts']],
+  ['build-client', () => [QUIET, 'scripts/build-client.ts']],
 ]);
 
 /**
