@@ -24,6 +24,8 @@ const commands = new Map([
   ['bench', (args) => [QUIET, 'bench/main.ts', ...args]],
   ['build', () => [QUIET, 'scripts/build.ts']],
   ['build-client', () => [QUIET, 'scripts/build-client.ts']],
+  ['prepack', () => [QUIET, 'scripts/pack.ts', 'before']],
+  ['postpack', () => [QUIET, 'scripts/pack.ts', 'after']],
 ]);
 
 /**

@@ -61,9 +61,9 @@ export function findNode() {
   // npm puts the pinned Node first in PATH, so this process may run on a file that `npm ci` has just removed.
   const found = pinnedNode() ?? (currentIsNewEnough && existsSync(process.execPath) ? process.execPath : installedNode());
   if (found) return found;
-  throw new LaunchError(
-    `Node ${NEEDED_MAJOR} or newer is needed, and this is ${process.version}: install it, or run "npm ci" with install scripts on.`,
-  );
+  // The published package has no lock file, and does not bring a Node.
+  const remedy = existsSync(LOCK) ? 'install it, or run "npm ci" with install scripts on' : 'install it';
+  throw new LaunchError(`Node ${NEEDED_MAJOR} or newer is needed, and this is ${process.version}: ${remedy}.`);
 }
 
 /** Installs the pinned Node. @returns {string | undefined} its path */
