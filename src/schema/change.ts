@@ -85,6 +85,8 @@ export type SchemaStep =
 export interface TemplateVersionChange {
   readonly kind: 'setTemplateVersion';
   readonly version: number;
+  /** `Schema.requiredVersion`, which never falls; left out: the same. */
+  readonly required?: number;
 }
 
 /** The schema of a system without tables. */
@@ -176,13 +178,15 @@ export const applyStep = (schema: Schema, change: SchemaStep): Schema => applySt
 /** The tables, and the names that are taken, are copied once, not for each step: there may be thousands of tables. */
 function applySteps(schema: Schema, steps: readonly SchemaStep[]): Schema {
   if (steps.length === 0) return schema;
-  let { templateVersion } = schema;
+  let { templateVersion, requiredVersion } = schema;
   const tables = new Map(schema.tables);
   let names: ReadonlyMap<string, TableSchema> | null = schema.tables;
   let taken: Set<string> | null = null;
   for (const step of steps)
-    if (step.kind === 'setTemplateVersion') templateVersion = step.version;
-    else if (step.kind === 'createTable') {
+    if (step.kind === 'setTemplateVersion') {
+      requiredVersion = Math.max(requiredVersion ?? templateVersion ?? 0, step.required ?? step.version);
+      templateVersion = step.version;
+    } else if (step.kind === 'createTable') {
       const { className, fields = [] } = step;
       // A copy, since names are kept by map.
       taken ??= new Set(sqlNamesOf(names ?? new Map(tables)));
@@ -198,7 +202,8 @@ function applySteps(schema: Schema, steps: readonly SchemaStep[]): Schema {
     } else tables.set(step.className, changeTable(tableOf({ tables }, step.className), step));
   return schemaOf({
     version: schema.version + steps.length,
-    ...(templateVersion === undefined ? {} : { templateVersion }),
+    ...(templateVersion !== undefined && { templateVersion }),
+    ...(requiredVersion !== undefined && requiredVersion !== templateVersion && { requiredVersion }),
     tables,
   });
 }

@@ -132,6 +132,8 @@ export interface Schema {
   readonly version: number;
   /** The template version that the service's own tables match (systems/migrations); left out: older than versioning. */
   readonly templateVersion?: number;
+  /** The template version that a process must know at least to use the system; left out: `templateVersion`. */
+  readonly requiredVersion?: number;
   readonly tables: ReadonlyMap<string, TableSchema>;
   /** Pointer and Relation fields by target class. */
   readonly referencesTo: ReadonlyMap<string, readonly Reference[]>;

@@ -27,7 +27,8 @@ export function changesTo(schema: Schema): SchemaChange[] {
       changes.push({ kind: 'setFormerNames', className, names: [...formerNames], logged: [...loggedNames] });
     if (textIndex.length > 0) changes.push({ kind: 'setTextIndex', className, fields: textIndex });
   }
-  if (schema.templateVersion !== undefined) changes.push({ kind: 'setTemplateVersion', version: schema.templateVersion });
+  const { templateVersion: version, requiredVersion: required } = schema;
+  if (version !== undefined) changes.push({ kind: 'setTemplateVersion', version, ...(required !== undefined && { required }) });
   return changes;
 }
 

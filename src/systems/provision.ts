@@ -1,7 +1,7 @@
 import { applyChange, type SchemaChange } from '../schema/change.ts';
 import { type Schema, tableOf } from '../schema/model.ts';
 import type { Mutation, Store, WritePlan } from '../storage/port.ts';
-import { newestVersion } from './migrations/index.ts';
+import { setNewestVersion } from './migrations/index.ts';
 import { readTemplate, type TemplateTable } from './template/template.ts';
 import { insertRow, planTemplateTable } from './template/template-plan.ts';
 
@@ -27,5 +27,5 @@ function planTemplate(schema: Schema, template: readonly TemplateTable[], at: nu
     const made = tableOf(after, table.className);
     mutations.push(...table.rows.map((row) => insertRow(made, row, at)));
   }
-  return { changes: [...changes, { kind: 'setTemplateVersion', version: newestVersion }], mutations };
+  return { changes: [...changes, setNewestVersion], mutations };
 }

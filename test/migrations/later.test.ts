@@ -43,3 +43,34 @@ it('a system with a catalogue or a template of a later version is not opened', a
     alter(systemOf(dataDir), back);
   }
 });
+
+it('what a later version has only added to is served, as it is by that version', async () => {
+  const first = await startService({ dataDir });
+  await first.call('GET', '/platform/schemas');
+  await first.stop();
+  const before = versionsOf(systemOf(dataDir));
+  alter(
+    systemOf(dataDir),
+    `INSERT INTO rds_levels VALUES ('engine', 99), ('system', 99)
+      ON CONFLICT (scope) DO UPDATE SET reached = 99;
+     ALTER TABLE rds_store ADD COLUMN later TEXT; CREATE TABLE rds_later (one INTEGER)`,
+  );
+  alter(
+    registryOf(dataDir),
+    `CREATE TABLE rds_levels (scope TEXT PRIMARY KEY, reached INTEGER NOT NULL); INSERT INTO rds_levels VALUES ('engine', 99);
+     ALTER TABLE keys ADD COLUMN later TEXT`,
+  );
+  const service = await startService({ dataDir });
+  assert.equal((await service.call('POST', '/platform/classes/Later', { body: { n: 1 } })).status, 201);
+  assert.equal((await service.call('GET', '/platform/classes/Later')).body.results.length, 1);
+  await service.stop();
+  assert.deepEqual(versionsOf(systemOf(dataDir)), before);
+});
+
+it('a system of this version can be served by the version before', async () => {
+  // These numbers are what version 0.1.0 compares with its own. A release that raises them cannot run beside the one before.
+  const service = await startService({ dataDir });
+  await service.call('GET', '/platform/schemas');
+  await service.stop();
+  assert.deepEqual(versionsOf(systemOf(dataDir)), { migration: 7, template: 12 });
+});

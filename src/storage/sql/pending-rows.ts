@@ -9,7 +9,10 @@ import { SqlWriter, type Statement } from './sql-writer.ts';
  */
 export function pendingRowsStatement(dialect: Dialect, wanted: readonly PendingRows[]): Statement {
   const out = new SqlWriter(dialect);
-  out.add('SELECT s."systemId", s."appId", s.birth, s.generation, s.making, c."templateVersion", (SELECT count(*) FROM ');
+  out
+    .add('SELECT s."systemId", s."appId", s.birth, s.generation, s.making, coalesce((SELECT l.reached FROM ')
+    .table('rds_levels');
+  out.add(` AS l WHERE l.scope = 'system'), c."templateVersion"), (SELECT count(*) FROM `);
   out.table('rds_tables').add(' AS t JOIN ').table('rds_fields').add(' AS f ON f."className" = t."className" WHERE ');
   for (const [index, { className, field = 'objectId' }] of wanted.entries()) {
     out

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import type { SchemaChange } from '../../schema/change.ts';
 import type { Engine, GenerationGrown, Purpose } from '../../storage/engine.ts';
 import { type KnownStore, type StoreIdentity, type StoreNote, StoreRefused } from '../../storage/identity.ts';
-import { pendingMigrations } from '../../storage/migrations.ts';
+import { type Level, levelAfter, pendingMigrations, storedLevel } from '../../storage/migrations.ts';
 import type { Store } from '../../storage/port.ts';
 import type { Registry } from '../../storage/registry.ts';
 import { users } from './001-users.ts';
@@ -35,8 +36,17 @@ const migrations: readonly SystemMigration[] = [
   idempotencyKeys,
 ];
 
+const newest = migrations.reduce<Level>(levelAfter, storedLevel(0, null));
+
 /** The version of a system created now (`Schema.templateVersion`). */
-export const newestVersion: number = migrations.at(-1)?.number ?? 0;
+export const newestVersion: number = newest.reached;
+
+/** The change that gives a system created now its version. */
+export const setNewestVersion: SchemaChange = {
+  kind: 'setTemplateVersion',
+  version: newest.reached,
+  required: newest.required,
+};
 
 /**
  * Opens a system's store: checks that it is the one in the registry, records changes of its identity, and runs pending migrations before it is
@@ -119,13 +129,15 @@ const MAX_NOTE_ATTEMPTS = 120;
  * @param place the store, for messages to the operator
  */
 export async function migrate(store: Store, place: string): Promise<void> {
-  for (const { number, prepare } of pendingMigrations(migrations, store.schema().templateVersion ?? 0, place)) {
+  const { templateVersion = 0, requiredVersion = templateVersion } = store.schema();
+  const level = storedLevel(requiredVersion, templateVersion);
+  for (const { number, prepare, compatibleFrom: required = number } of pendingMigrations(migrations, level, place)) {
     const plan = await prepare(store);
     await store.write({
       plan(schema) {
         if ((schema.templateVersion ?? 0) >= number) return nothing;
         const { changes, mutations } = plan(schema);
-        return { changes: [...changes, { kind: 'setTemplateVersion', version: number }], mutations };
+        return { changes: [...changes, { kind: 'setTemplateVersion', version: number, required }], mutations };
       },
     });
   }

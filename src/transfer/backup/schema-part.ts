@@ -61,7 +61,14 @@ const change = z.discriminatedUnion('kind', [
     names: z.array(z.tuple([name, name])),
     logged: z.array(z.tuple([name, z.array(name)])),
   }),
-  z.object({ kind: z.literal('setTemplateVersion'), version: z.int().nonnegative() }),
+  // `version` is the one that a process must know, which versions before `reached` compare with their own.
+  z
+    .object({ kind: z.literal('setTemplateVersion'), version: z.int().nonnegative(), reached: z.int().nonnegative().optional() })
+    .transform(({ kind, version, reached }) => ({
+      kind,
+      version: reached ?? version,
+      ...(reached !== undefined && { required: version }),
+    })),
 ]);
 
 /** Serialises a schema as the changes that create it (`changesTo`). */
@@ -69,8 +76,12 @@ export function schemaText(changes: readonly SchemaChange[]): string {
   return JSON.stringify(changes.map(withoutColumns));
 }
 
-/** Drops column names, which are specific to an engine. */
-function withoutColumns(one: SchemaChange): SchemaChange {
+/** Returns a change as it is written: without column names, which are specific to an engine. */
+function withoutColumns(one: SchemaChange): object {
+  if (one.kind === 'setTemplateVersion') {
+    const { kind, version, required = version } = one;
+    return { kind, version: required, ...(required !== version && { reached: version }) };
+  }
   if (one.kind !== 'createTable') return one;
   const fields = (one.fields ?? []).map(({ name: fieldName, type, targetClass, ...options }) => ({
     name: fieldName,

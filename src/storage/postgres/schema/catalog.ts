@@ -12,17 +12,19 @@ import {
   type UniqueIndex,
 } from '../../../schema/model.ts';
 import { withSharedParts } from '../../../schema/shared-parts.ts';
+import { type Level, storedLevel, versionsOf } from '../../migrations.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Row } from '../connection/database.ts';
 import { quotedName } from '../sql/names.ts';
+import { reachedSql, saveReached } from './levels.ts';
 
 /** A system's schema as stored in its catalogue at one moment. */
 export interface Catalog {
   readonly schema: Schema;
   /** Version: the number of changes so far. Equal numbers mean equal schemas. */
   readonly changes: number;
-  /** Number of the last migration of the catalogue's own tables (migrations.ts). */
-  readonly migration: number;
+  /** How far the catalogue's own tables are migrated (migrations.ts). */
+  readonly level: Level;
 }
 
 /** Tables of the service inside a system's PostgreSQL schema. Record tables start with `t_`, so names never clash. */
@@ -72,7 +74,8 @@ export function loadStatement(schemaName: string): Statement {
   const fields = `SELECT json_agg(json_build_array("className", name, type, "targetClass", "columnName", options) ORDER BY "className", position)
     FROM ${own(schemaName, 'rds_fields')}`;
   const migration = `SELECT max(number) FROM ${own(schemaName, 'rds_migrations')}`;
-  const text = `SELECT changes, "templateVersion", (${migration}), (${tables}), (${fields}) FROM ${catalogTable(schemaName)}`;
+  const levels = `(${migration}), (${reachedSql(schemaName, 'engine')}), "templateVersion", (${reachedSql(schemaName, 'system')})`;
+  const text = `SELECT changes, ${levels}, (${tables}), (${fields}) FROM ${catalogTable(schemaName)}`;
   return { text, params: [] };
 }
 
@@ -118,12 +121,16 @@ export function formerNamesStatements(schemaName: string): Statement[] {
 export function catalogFrom(rows: readonly Row[]): Catalog {
   const [row] = rows;
   if (!row) throw new Error('the catalogue has no row');
-  const [changes, templateVersion, migration, tables, fields] = row as [number, number, number, ...unknown[]];
+  const [changes, migration, additive, template, additiveTemplate, tables, fields] = row as CatalogRow;
   const fieldsOf = readFields(list<StoredField>(fields));
   const read = new Map(list<StoredTable>(tables).map((table) => [table[0], withSharedParts(readTable(table, fieldsOf))]));
-  const schema = schemaOf({ version: emptySchema.version + 1, templateVersion, tables: read });
-  return { schema, changes, migration };
+  const versions = versionsOf(storedLevel(template, additiveTemplate));
+  const schema = schemaOf({ version: emptySchema.version + 1, ...versions, tables: read });
+  return { schema, changes, level: storedLevel(migration, additive) };
 }
+
+/** Columns of `loadStatement`. */
+type CatalogRow = [number, number, number | null, number, number | null, ...unknown[]];
 
 const list = <T>(text: unknown): T[] => (text === null ? [] : JSON.parse(text as string));
 
@@ -215,9 +222,12 @@ export function saveStatements(schemaName: string, changes: readonly SchemaChang
   const statements: Statement[] = [
     {
       text: `UPDATE ${catalogTable(schemaName)} SET changes = changes + 1, "templateVersion" = $1::integer RETURNING changes`,
-      params: [after.templateVersion ?? 0],
+      // Where versions before levels look.
+      params: [after.requiredVersion ?? after.templateVersion ?? 0],
     },
   ];
+  if (changes.some(({ kind }) => kind === 'setTemplateVersion'))
+    statements.push(saveReached(schemaName, 'system', after.templateVersion ?? 0));
   const add = (text: string, values: readonly unknown[]) => {
     if (values.length > 0) statements.push({ text, params: [JSON.stringify(values)] });
   };

@@ -65,6 +65,25 @@ describe('migrations on PostgreSQL', () => {
     await assert.rejects(openCatalog(processes[0] as Database, 'rds_later', true), OperatorError);
   });
 
+  it('that are additive leave the number that earlier versions compare, until one that needs them', async () => {
+    const [database] = processes as [Database];
+    const required = async () => (await query('SELECT max(number) FROM additive.rds_migrations'))[0]?.[0];
+    const done = async () => (await query('SELECT steps FROM additive.steps ORDER BY 1')).flat().join();
+    const run = (...migrations: PostgresMigration[]) => migrateSchema(database, 'additive', migrations, 'it');
+    const [first, second, third] = [step(1, 'a'), { ...step(2, 'b'), compatibleFrom: 1 }, { ...step(3, 'c'), compatibleFrom: 2 }];
+    await inAllProcesses((each) => migrateSchema(each, 'additive', [first, second], 'it'));
+    assert.deepEqual([await done(), await required()], ['a,b', 1]);
+    await run(first);
+    await run(first, second);
+    await run(first, second, third);
+    assert.deepEqual([await done(), await required()], ['a,b,c', 2]);
+    await run(first, second);
+    await assert.rejects(run(first), /migration 2, this one knows 1/);
+    await run(first, second, third, step(4, 'd'));
+    await assert.rejects(run(first, second, third), /migration 4, this one knows 3/);
+    assert.equal((await query('SELECT count(*) FROM additive.rds_migrations'))[0]?.[0], 4);
+  });
+
   it('make a catalogue and a registry where there is none', async () => {
     const opened = await inAllProcesses((database) => openCatalog(database, 'rds_new', true));
     for (const { schema, changes } of opened) assert.deepEqual([schema.tables.size, changes], [0, opened[0]?.changes]);

@@ -1,9 +1,9 @@
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { StoreIdentity } from '../../identity.ts';
-import { type Migration, pendingMigrations } from '../../migrations.ts';
+import { type Level, levelAfter, type Migration, pendingMigrations, storedLevel } from '../../migrations.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import { leaseStatements } from '../cluster/leases.ts';
-import type { Database } from '../connection/database.ts';
+import type { Database, Row } from '../connection/database.ts';
 import { quotedName, registrySchema } from '../sql/names.ts';
 import {
   type Catalog,
@@ -16,6 +16,7 @@ import {
 } from './catalog.ts';
 import { identityStatements, insertIdentity } from './identity.ts';
 import { keyStatements } from './key-versions.ts';
+import { levelsStatements, levelsTable, reachedSql, saveReached } from './levels.ts';
 
 /** A migration of the service's own tables inside a PostgreSQL schema. */
 export interface PostgresMigration extends Migration {
@@ -33,6 +34,7 @@ const catalogMigrations: readonly PostgresMigration[] = [
   { number: 5, what: 'whose store it is', statements: identityStatements },
   { number: 6, what: 'options of fields, unique indexes', statements: constraintStatements },
   { number: 7, what: 'former names of fields', statements: formerNamesStatements },
+  { number: 8, what: 'additive migrations', compatibleFrom: 7, statements: levelsStatements },
 ];
 
 /** Migrations of the registry. */
@@ -141,8 +143,8 @@ async function isMigrated(database: Database): Promise<boolean> {
   const history = `${quotedName(registrySchema)}.rds_migrations`;
   const [found] = await database.short({ text: 'SELECT to_regclass($1) IS NOT NULL', params: [history] });
   if (found?.[0] !== 1) return false;
-  const [row] = await database.short({ text: `SELECT coalesce(max(number), 0) FROM ${history}`, params: [] });
-  return pendingMigrations(registryMigrations, Number(row?.[0]), 'the registry').length === 0;
+  const level = await storedIn(registrySchema, (statement) => database.short(statement));
+  return pendingMigrations(registryMigrations, level, 'the registry').length === 0;
 }
 
 /**
@@ -154,7 +156,7 @@ export async function openCatalog(database: Database, schemaName: string, mayMak
   const load = async () => catalogFrom(await database.short(loadStatement(schemaName), schemaName));
   const place = `the schema ${schemaName}`;
   const found = await load().catch((error) => (isMissing(error) ? undefined : Promise.reject(error)));
-  if (found && pendingMigrations(catalogMigrations, found.migration, place).length === 0) return found;
+  if (found && pendingMigrations(catalogMigrations, found.level, place).length === 0) return found;
   await migrateSchema(database, schemaName, catalogMigrations, place, { mayMake });
   return load();
 }
@@ -205,24 +207,44 @@ export async function migrateSchema(
       const [, found] = await Promise.all([session.query(lock), session.query(isThere)]);
       // Not "IF NOT EXISTS": a coordinator would distribute an existing schema.
       const isMissing = mayMake && found.rows[0]?.[0] !== 1;
-      const answers = await Promise.all(
+      await Promise.all(
         plain(
           ...(database.isCoordinator ? [`SET LOCAL citus.enable_schema_based_sharding = ${isDistributed ? 'on' : 'off'}`] : []),
           ...(isMissing ? [`CREATE SCHEMA ${schema}`] : []),
           `CREATE TABLE IF NOT EXISTS ${history} (number integer PRIMARY KEY, what text NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
-          `SELECT coalesce(max(number), 0) FROM ${history}`,
         ).map((statement) => session.query(statement)),
       );
-      const pending = pendingMigrations(migrations, Number(answers.at(-1)?.rows[0]?.[0]), place);
-      const statements = pending.flatMap((migration) => [
-        ...migration.statements(schemaName),
-        {
-          text: `INSERT INTO ${history} (number, what) VALUES ($1::integer, $2)`,
-          params: [migration.number, migration.what],
-        },
-      ]);
+      const before = await storedIn(schemaName, async (statement) => (await session.query(statement)).rows);
+      const pending = pendingMigrations(migrations, before, place);
+      const statements = [
+        ...pending.flatMap((migration) => migration.statements(schemaName)),
+        ...recordStatements(schemaName, migrations, before, pending.reduce<Level>(levelAfter, before)),
+      ];
       await Promise.all([...statements, ...last].map((statement) => session.query(statement)));
     },
     { timeLimit: 0, location: schemaName },
   );
+}
+
+/**
+ * Returns the statements that record how far a schema is migrated. The history holds the migrations that a process must know, since versions before
+ * levels compare its greatest number with their own.
+ */
+function recordStatements(schemaName: string, migrations: readonly Migration[], before: Level, after: Level): Statement[] {
+  const text = `INSERT INTO ${quotedName(schemaName)}.rds_migrations (number, what) VALUES ($1::integer, $2)`;
+  const needed = migrations.filter(({ number }) => number > before.required && number <= after.required);
+  const additive = after.reached > Math.max(after.required, before.reached);
+  return [
+    ...needed.map(({ number, what }) => ({ text, params: [number, what] })),
+    ...(additive ? [...levelsStatements(schemaName), saveReached(schemaName, 'engine', after.reached)] : []),
+  ];
+}
+
+/** Returns how far a schema with a history of migrations is migrated. */
+async function storedIn(schemaName: string, query: (statement: Statement) => Promise<readonly Row[]>): Promise<Level> {
+  const history = `${quotedName(schemaName)}.rds_migrations`;
+  const text = `SELECT coalesce(max(number), 0), to_regclass($1) IS NOT NULL FROM ${history}`;
+  const [row] = await query({ text, params: [levelsTable(schemaName)] });
+  const [additive] = row?.[1] === 1 ? await query({ text: reachedSql(schemaName, 'engine'), params: [] }) : [];
+  return storedLevel(Number(row?.[0]), additive ? Number(additive[0]) : null);
 }

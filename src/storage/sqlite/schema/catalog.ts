@@ -13,6 +13,8 @@ import {
   type UniqueIndex,
 } from '../../../schema/model.ts';
 import { withSharedParts } from '../../../schema/shared-parts.ts';
+import { versionsOf } from '../../migrations.ts';
+import { levelOf, saveReached } from './levels.ts';
 
 /** Returns the number of schema changes so far. */
 export function catalogVersion(db: DatabaseSync): number {
@@ -60,15 +62,18 @@ export function loadSchema(db: DatabaseSync): Schema {
     };
     tables.set(className, withSharedParts(table));
   }
-  const templateVersion = db.prepare('SELECT templateVersion FROM rds_catalog').get()?.templateVersion as number;
-  return schemaOf({ version: emptySchema.version + 1, templateVersion, tables });
+  const stored = db.prepare('SELECT templateVersion FROM rds_catalog').get()?.templateVersion as number;
+  return schemaOf({ version: emptySchema.version + 1, ...versionsOf(levelOf(db, 'system', stored)), tables });
 }
 
 /** Saves the result of a step, inside the caller's transaction. */
 export function saveStep(db: DatabaseSync, change: SchemaStep, before: Schema, after: Schema): void {
   db.exec(`UPDATE rds_catalog SET changes = changes + 1, removals = removals + ${takesAway(change) ? 1 : 0}`);
   if (change.kind === 'setTemplateVersion') {
-    db.prepare('UPDATE rds_catalog SET templateVersion = ?').run(change.version);
+    const { templateVersion = 0, requiredVersion = templateVersion } = after;
+    // Where versions before levels look.
+    db.prepare('UPDATE rds_catalog SET templateVersion = ?').run(requiredVersion);
+    saveReached(db, 'system', templateVersion);
     return;
   }
   const table = after.tables.get(change.className);

@@ -48,6 +48,28 @@ test('a file of a later version is refused', () => {
   assert.throws(() => migrate(db, [step(1, 'a')], 'it'), OperatorError);
 });
 
+test('an additive one leaves the number that earlier versions compare, until one that needs it', () => {
+  const [db] = open() as [DatabaseSync];
+  const first = step(1, 'a');
+  const additive = [first, { ...step(2, 'b'), compatibleFrom: 1 }];
+  migrate(db, additive, 'it');
+  assert.deepEqual([steps(db), reached(db)], ['a,b', 1]);
+  // The version before goes on, and this one does nothing twice.
+  migrate(db, [first], 'it');
+  migrate(db, additive, 'it');
+  assert.equal(steps(db), 'a,b');
+  const next = [...additive, { ...step(3, 'c'), compatibleFrom: 2 }];
+  migrate(db, next, 'it');
+  assert.deepEqual([steps(db), reached(db)], ['a,b,c', 2]);
+  migrate(db, additive, 'it');
+  assert.throws(
+    () => migrate(db, [first], 'it'),
+    /^Error: it was written by a later version .*\(migration 2, this one knows 1\)/,
+  );
+  migrate(db, [...next, step(4, 'd')], 'it');
+  assert.throws(() => migrate(db, next, 'it'), /migration 4, this one knows 3/);
+});
+
 const tables = `
   CREATE TABLE rds_tables (position INTEGER PRIMARY KEY, className TEXT NOT NULL UNIQUE, sqlName TEXT NOT NULL,
     permissions TEXT NOT NULL, timeline TEXT, indexes TEXT NOT NULL, textIndex TEXT NOT NULL);

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Migration, pendingMigrations } from '../../migrations.ts';
+import { type Level, levelAfter, type Migration, pendingMigrations } from '../../migrations.ts';
+import { levelOf, makeLevels, saveReached } from './levels.ts';
 
 /** A migration of our own tables inside a SQLite file. */
 export interface SqliteMigration extends Migration {
@@ -54,6 +55,7 @@ export const catalogMigrations: readonly SqliteMigration[] = [
         ALTER TABLE rds_tables ADD COLUMN loggedNames TEXT NOT NULL DEFAULT '[]';
       `),
   },
+  { number: 8, what: 'additive migrations', compatibleFrom: 7, apply: makeLevels },
 ];
 
 /** Files from before migrations were numbered have the tables already. The earliest counted changes in another way, or not at all. */
@@ -145,8 +147,8 @@ function createRegistry(db: DatabaseSync): void {
 }
 
 /**
- * Runs the pending migrations of our own tables in a file, in one transaction. The file stores the number of the last one (`PRAGMA user_version`). If
- * several processes try at the same time, one runs them and the others wait.
+ * Runs the pending migrations of our own tables in a file, in one transaction. The file stores the required one (`PRAGMA user_version`), and the last
+ * one if it is additive (levels.ts). If several processes try at the same time, one runs them and the others wait.
  * @param place what is migrated, for the operator
  * @throws OperatorError if a later version was here
  */
@@ -154,9 +156,15 @@ export function migrate(db: DatabaseSync, migrations: readonly SqliteMigration[]
   if (pendingMigrations(migrations, reached(db), place).length === 0) return;
   db.exec('BEGIN IMMEDIATE');
   try {
-    for (const migration of pendingMigrations(migrations, reached(db), place)) {
+    let level: Level = reached(db);
+    for (const migration of pendingMigrations(migrations, level, place)) {
       migration.apply(db);
-      db.exec(`PRAGMA user_version = ${migration.number}`);
+      level = levelAfter(level, migration);
+    }
+    db.exec(`PRAGMA user_version = ${level.required}`);
+    if (level.reached > level.required) {
+      makeLevels(db);
+      saveReached(db, 'engine', level.reached);
     }
     db.exec('COMMIT');
   } catch (error) {
@@ -165,6 +173,6 @@ export function migrate(db: DatabaseSync, migrations: readonly SqliteMigration[]
   }
 }
 
-function reached(db: DatabaseSync): number {
-  return Number(db.prepare('PRAGMA user_version').get()?.user_version);
+function reached(db: DatabaseSync): Level {
+  return levelOf(db, 'engine', Number(db.prepare('PRAGMA user_version').get()?.user_version));
 }
