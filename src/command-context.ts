@@ -6,8 +6,10 @@ import type { Config } from './config/index.ts';
 import { reportNames } from './crm/reports/report-names.ts';
 import { isUnavailable } from './errors/fail.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, makeFilePlace, openFileStore } from './files/index.ts';
+import { Functions } from './functions/index.ts';
 import { isoText } from './kernel/time.ts';
 import { Conditions, createLog, type Logger } from './observe/index.ts';
+import { describeSystem } from './openapi/index.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
 import { StoreRefused } from './storage/identity.ts';
 import type { Store } from './storage/port.ts';
@@ -63,6 +65,8 @@ export interface CommandContext {
     appId: string | undefined,
     work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
   ): Promise<ReadonlyMap<string, unknown>>;
+  /** Returns the OpenAPI description of a system as JSON text. @throws OperatorError if the system does not exist; classMissing (103) */
+  describe(appId: string, tables: readonly string[]): Promise<string>;
   readonly backups: Backups;
   readonly clones: Clones;
   /** Opens the files of all systems. @throws OperatorError if they cannot be reached */
@@ -89,13 +93,12 @@ export async function openCommandContext(config: Config, databaseUrl: string | u
   // Opened on demand: most commands need no files, and must not fail if these are unreachable.
   let opened: Promise<Files> | undefined;
   const files = () => (opened ??= openFiles(config, stores, { log, conditions: new Conditions(log) }));
-  const contextOf = masterContexts(
-    hooksWith(
-      fileKeeper(async (system, file) => (await files()).complete(system, file)),
-      // Commands queue triggers; a service executes them.
-      new WriteRelay(),
-    ),
+  const hooks = hooksWith(
+    fileKeeper(async (system, file) => (await files()).complete(system, file)),
+    // Commands queue triggers; a service executes them.
+    new WriteRelay(),
   );
+  const contextOf = masterContexts(hooks);
   const appIds = () => registry.read().systems.map(({ appId }) => appId);
   const administration = new Administration(registry, engine, () => openBytes(config, log));
   let bytes: Promise<FileStore> | undefined;
@@ -142,6 +145,12 @@ export async function openCommandContext(config: Config, databaseUrl: string | u
       }
       return refused;
     },
+    describe: (appId, tables) =>
+      withStore(appId, async (store) => {
+        const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log, fault });
+        const parts = { base: config.baseUrl ?? defaultBase(config), functions: await functions.customOf(appId) };
+        return describeSystem(contextOf(store, appId), tables, parts);
+      }),
     files,
     otherProcesses() {
       if (databaseUrl !== undefined) return 'working';
@@ -154,6 +163,14 @@ export async function openCommandContext(config: Config, databaseUrl: string | u
       lock?.release();
     },
   };
+}
+
+/** Returns the address of a service with these settings, which a command does not see listening. */
+const defaultBase = ({ host, port }: Config): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** A description runs no function. */
+function fault(error: unknown): never {
+  throw error;
 }
 
 /** Opens the files of all systems. @throws OperatorError if they cannot be reached */

@@ -42,6 +42,7 @@ const actions: Actions = {
         ),
       ),
     ),
+  describe: (appId, tables) => withCommandContext('used', (command) => command.describe(appId, tables)),
   withBackups: (work, use = 'used') => withCommandContext(use, ({ backups }) => work(backups)),
   withClones: (work) => withCommandContext('used', ({ clones }) => work(clones)),
   withFiles: (appId, work) => withCommandContext('used', (context) => context.withFiles(appId, work)),

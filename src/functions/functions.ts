@@ -28,6 +28,13 @@ export interface FunctionsParts {
   readonly fault: (error: unknown) => void;
 }
 
+/** A custom function as its callers see it. */
+export interface CallableFunction {
+  readonly name: string;
+  /** JSON Schema of its input; left out: any object. */
+  readonly input?: JsonObject;
+}
+
 /** The server-side functions: built-in forms (functions.md#forms) and custom functions (functions.md#custom-functions). */
 export class Functions {
   readonly #hooks: WriteHooks;
@@ -42,6 +49,12 @@ export class Functions {
   /** Loads the custom functions once, so that failures are logged at the start. */
   load(): Promise<void> {
     return this.#custom.load();
+  }
+
+  /** Returns the custom functions that a system may call, by name. */
+  async customOf(appId: string): Promise<CallableFunction[]> {
+    const found = await this.#custom.of(appId);
+    return found.map(({ name, inputSchema }) => ({ name, ...(inputSchema && { input: inputSchema }) }));
   }
 
   /**

@@ -1,2 +1,2 @@
 export type { CallOnce, FunctionCall, FunctionTrigger, FunctionUser } from './custom/model.ts';
-export { Functions } from './functions.ts';
+export { type CallableFunction, Functions } from './functions.ts';

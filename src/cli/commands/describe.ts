@@ -1,4 +1,7 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import { typesOfSystem } from '../../openapi/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { forOperator } from '../terminal/format-error.ts';
@@ -9,11 +12,14 @@ interface CommandOptions {
   out?: string;
 }
 
-/** `types`. */
-export function addDescriptionCommands(program: Command, { withRecords }: Actions, print: Print): void {
+/** `openapi`, `types`. */
+export function addDescriptionCommands(program: Command, { describe, withRecords }: Actions, print: Print): void {
+  describedCommand(program, 'openapi', 'print the OpenAPI description of a system, as openapi.json has it').action(
+    ({ system, tables, out }: CommandOptions) => written(out, print, () => describe(system, namesIn(tables))),
+  );
   describedCommand(program, 'types', 'print TypeScript types of the tables of a system').action(
-    ({ system, tables }: CommandOptions) =>
-      withRecords(system, async (context) => print(await forTerminal(() => typesOfSystem(context, namesIn(tables))))),
+    ({ system, tables, out }: CommandOptions) =>
+      written(out, print, () => withRecords(system, (context) => typesOfSystem(context, namesIn(tables)))),
   );
 }
 
@@ -22,7 +28,8 @@ const describedCommand = (program: Command, name: string, description: string): 
     .command(name)
     .description(description)
     .requiredOption('--system <app-id>', 'application id of the system')
-    .option('--tables <names>', 'comma list of tables (default: all)');
+    .option('--tables <names>', 'comma list of tables (default: all)')
+    .option('--out <file>', 'file to write, replaced if it exists (default: standard output)');
 
 const namesIn = (list = ''): string[] =>
   list
@@ -30,10 +37,18 @@ const namesIn = (list = ''): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
-async function forTerminal<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
+/** Prints a text, or writes it to a file, which is replaced as a whole. */
+async function written(out: string | undefined, print: Print, make: () => Promise<string>): Promise<void> {
+  const text = await make().catch((error: unknown) => {
     throw forOperator(error);
+  });
+  if (out === undefined) return print(text.trimEnd());
+  const part = join(dirname(out), `.${basename(out)}.${process.pid}.part`);
+  try {
+    await writeFile(part, `${text.trimEnd()}\n`);
+    await rename(part, out);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw new OperatorError(`--out: ${(error as Error).message}`);
   }
 }

@@ -36,6 +36,12 @@ export interface Actions {
     appId: string | undefined,
     work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
   ): Promise<ReadonlyMap<string, unknown>>;
+  /**
+   * Returns the OpenAPI description of a system as JSON text.
+   * @param tables names of tables; empty: all
+   * @throws OperatorError if the system does not exist; classMissing (103)
+   */
+  describe(appId: string, tables: readonly string[]): Promise<string>;
   /** Opens the dependencies of backups for the duration of the work. @param use as in `withAdministration` */
   withBackups<T>(work: (backups: Backups) => Promise<T>, use?: 'used' | 'first'): Promise<T>;
   /** Opens the dependencies of clones for the duration of the work. */

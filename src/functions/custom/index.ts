@@ -53,6 +53,12 @@ export class CustomFunctions {
     return loaded?.systems && !loaded.systems.has(appId) ? null : loaded;
   }
 
+  /** Returns the functions of a system, by name. */
+  async of(appId: string): Promise<LoadedFunction[]> {
+    const all = await this.#loader.all();
+    return all.filter(({ systems }) => systems === null || systems.has(appId));
+  }
+
   /**
    * Runs a function.
    * @returns its result as JSON

@@ -4,10 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '../../errors/fail.ts';
 import { passingFaultOfSystem } from '../../errors/system-faults.ts';
 import { appIdPattern } from '../../kernel/credentials.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import type { Logger } from '../../observe/index.ts';
 import type { RunFunction } from './definition.ts';
 import { failureOf } from './failure.ts';
 import { type InputCheck, inputCheck } from './input.ts';
+import { inputSchemaOf } from './input-schema.ts';
 import { isOfFile, Modules, type Stamp, stampOf } from './modules.ts';
 import { asFunction } from './unhandled-errors.ts';
 
@@ -23,6 +25,8 @@ export interface LoadedFunction {
   /** Application ids of the systems that may call it; `null` for all. */
   readonly systems: ReadonlySet<string> | null;
   readonly run: RunFunction<never>;
+  /** JSON Schema of its input, for descriptions; left out: any input. */
+  readonly inputSchema?: JsonObject | undefined;
 }
 
 /** A file of the directory. */
@@ -112,6 +116,14 @@ export class FunctionLoader {
     }
     if (state.loading) await state.loading;
     return state.loaded ?? fail(state.isTransient ? 'unavailable' : 'internal');
+  }
+
+  /** Returns all functions that can be called, by name. Faults of single files are logged as for calls. */
+  async all(): Promise<LoadedFunction[]> {
+    const { isReserved } = this.#parts;
+    const names = this.#names().filter((name) => !isReserved(name));
+    const found = await Promise.all(names.map((name) => this.find(name).catch(() => null)));
+    return found.filter((loaded) => loaded !== null);
   }
 
   /** @returns the error code if the directory cannot be searched. Names without a file are not remembered, because callers may request any name */
@@ -208,7 +220,9 @@ async function definedIn(name: string, { default: exported }: { default?: unknow
     return { name, check: await inputCheck(undefined), systems: null, run: exported as RunFunction<never> };
   const { input, systems, run } = (exported ?? {}) as { input?: unknown; systems?: unknown; run?: unknown };
   if (typeof run !== 'function') throw new Error('the default export should be a function, or an object with a function `run`');
-  return { name, check: await inputCheck(input), systems: systemsOf(systems), run: (context) => run.call(exported, context) };
+  const check = await inputCheck(input);
+  const inputSchema = await inputSchemaOf(input);
+  return { name, check, systems: systemsOf(systems), run: (context) => run.call(exported, context), inputSchema };
 }
 
 /** @throws if it is not a list of application ids, so that a mistake does not open a restricted function to all systems */

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors/fail.ts';
 import { renderError, retryAfterOf } from '../../errors/render.ts';
 import { faultPlace } from '../../observe/index.ts';
@@ -22,7 +22,7 @@ export const jsonType = 'application/json; charset=utf-8';
 const defaultCacheControl = 'private, no-cache';
 
 /** Sends an endpoint's reply. Long ones are streamed, no faster than the client reads. */
-export function sendReply(services: HttpServices, reply: FastifyReply, { status, json, headers }: ApiReply): void {
+export function sendReply(services: HttpServices, reply: FastifyReply, { status, json, gzip, headers }: ApiReply): void {
   reply.code(status).header('content-type', jsonType).header('cache-control', defaultCacheControl);
   if (headers) {
     for (const name of Object.keys(headers)) {
@@ -32,8 +32,15 @@ export function sendReply(services: HttpServices, reply: FastifyReply, { status,
   }
   // The answer to the deletion of a file is empty and has no content type (files.md#delete-a-file).
   if (json === '') reply.removeHeader('content-type').send();
-  else reply.send(typeof json === 'string' ? json : piecesOf(services, json));
+  else if (gzip) {
+    varyBy(reply, 'accept-encoding');
+    reply.header('content-encoding', 'gzip').send(gzip);
+  } else reply.send(typeof json === 'string' ? json : piecesOf(services, json));
 }
+
+/** Whether a client takes gzip: it is named without a weight of 0. */
+export const acceptsGzip = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  /(?:^|[\s,])(?:x-)?gzip\s*(?:$|,|;(?!\s*q=0(?:\.0*)?\s*(?:$|,)))/i.test(String(headers['accept-encoding'] ?? ''));
 
 /** Streams pieces. If they end in an error, the connection is cut, so that the client cannot mistake a partial answer for a complete one. */
 function piecesOf({ conditions }: Pick<HttpServices, 'conditions'>, pieces: AsyncIterable<string>): Readable {

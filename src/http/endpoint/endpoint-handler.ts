@@ -7,7 +7,7 @@ import { prefix } from '../../kernel/prefix.ts';
 import type { NamedParameters } from '../../query/index.ts';
 import { CallerRequest, type CallerScope, type CallerSteps, executeAsCaller } from '../../requests/index.ts';
 import type { Credentials } from '../../systems/index.ts';
-import { sendError, sendReply } from './answer.ts';
+import { acceptsGzip, sendError, sendReply } from './answer.ts';
 import type { ApiReply, Client, Endpoint } from './endpoint.ts';
 import { noPreconditions, type SentPreconditions } from './entity-tag.ts';
 import { FramedPieces } from './framed-pieces.ts';
@@ -154,8 +154,12 @@ class EndpointSteps implements CallerSteps<ApiReply> {
     return answerOnce(endpoint, asked, { headers, url, credentials: envelope.credentials });
   }
 
-  send(answer: ApiReply): Promise<void> {
-    const { services, reply } = this.#exchange;
+  send({ gzip, ...answer }: ApiReply): Promise<void> {
+    const { services, reply, request } = this.#exchange;
+    if (gzip && acceptsGzip(request)) {
+      sendReply(services, reply, { ...answer, gzip });
+      return sent;
+    }
     if (typeof answer.json !== 'string') return sendStreamed(services, reply, answer, answer.json);
     sendReply(services, reply, answer);
     return sent;

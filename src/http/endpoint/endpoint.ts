@@ -50,6 +50,8 @@ export interface ApiReply {
   readonly status: number;
   /** JSON text, or a stream of its pieces for long answers. */
   readonly json: JsonText;
+  /** The same text compressed, sent to clients that accept gzip; `json` is not read then. */
+  readonly gzip?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

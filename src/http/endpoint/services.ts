@@ -15,7 +15,7 @@ export interface HttpServices {
   readonly users: Users;
   readonly resets: PasswordResets;
   readonly files: Files;
-  readonly functions: Pick<Functions, 'call'>;
+  readonly functions: Pick<Functions, 'call' | 'customOf'>;
   readonly imports: ImportJobs;
   readonly hooks: WriteHooks;
   readonly log: Logger;

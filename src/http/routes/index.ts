@@ -7,6 +7,7 @@ import { exportEndpoint } from './exports.ts';
 import { fileEndpoints } from './files.ts';
 import { jobEndpoints } from './imports.ts';
 import { matchingEndpoints } from './matching.ts';
+import { openapiEndpoint } from './openapi.ts';
 import { aggregateEndpoints, classEndpoints } from './records.ts';
 import { snapshotEndpoints } from './schema-snapshots.ts';
 import { schemaEndpoints } from './schemas.ts';
@@ -14,14 +15,15 @@ import { upsertEndpoint } from './upsert.ts';
 import { userEndpoints } from './users.ts';
 
 /**
- * Returns all data endpoints. A batch may address all except itself, writes by `where`, files, exports, jobs and upserts.
+ * Returns all data endpoints. A batch may address all except itself, writes by `where`, files, exports, jobs, upserts and descriptions.
  * @param loginLimit `null`: no limit
  */
 export function dataEndpoints(
-  { users, resets, files, addresses }: Pick<HttpServices, 'users' | 'resets' | 'files' | 'addresses'>,
+  services: Pick<HttpServices, 'users' | 'resets' | 'files' | 'addresses' | 'functions'>,
   loginLimit: RateLimit | null,
   reportFault: (error: unknown) => void,
 ): readonly Endpoint[] {
+  const { users, resets, files } = services;
   const single = [
     ...userEndpoints(users, resets, loginLimit),
     ...classEndpoints(users),
@@ -34,7 +36,8 @@ export function dataEndpoints(
     ...matchingEndpoints,
     exportEndpoint(),
     ...snapshotEndpoints,
-    ...jobEndpoints({ addresses }),
+    openapiEndpoint(services),
+    ...jobEndpoints(services),
     ...fileEndpoints(files),
     upsertEndpoint(reportFault),
     batchEndpoint(single, reportFault),

@@ -16,8 +16,8 @@ export interface SystemTables {
   readonly labels: ReadonlyMap<string, TableLabels>;
   /** The tables that are described, by name. */
   readonly selected: readonly TableSchema[];
-  /** Names of all tables that the caller may know, in order. */
-  readonly classNames: readonly string[];
+  /** Identifiers of all tables that the caller may know, in order of their names. They are unique, so that a selection changes none. */
+  readonly identifiers: ReadonlyMap<string, string>;
 }
 
 /**
@@ -31,17 +31,16 @@ export async function selectTables({ store, principal }: RecordContext, names: r
   const schema = store.schema();
   const known = [...schema.tables.values()].filter((table) => mayKnowTable(principal, table));
   known.sort((one, other) => byCodeUnits(one.className, other.className));
-  const classNames = known.map(({ className }) => className);
-  if (names.length === 0) return { schema, labels, selected: known, classNames };
+  const identifiers = identifiersOf(known.map(({ className }) => className));
+  if (names.length === 0) return { schema, labels, selected: known, identifiers };
   const asked = new Set(names);
   const selected = known.filter(({ className }) => asked.delete(className));
   for (const name of asked) fail('classMissing', name);
-  return { schema, labels, selected, classNames };
+  return { schema, labels, selected, identifiers };
 }
 
-/** Returns functions that describe tables. Identifiers are unique among all tables, so that a selection changes none. */
-export function describerOf({ labels, classNames }: SystemTables): (table: TableSchema) => DescribedTable {
-  const identifiers = identifiersOf(classNames);
+/** Returns a function that describes tables. */
+export function describerOf({ labels, identifiers }: SystemTables): (table: TableSchema) => DescribedTable {
   return (table) => {
     const { className, permissions, uniqueIndexes } = table;
     const ofTable = labels.get(className);

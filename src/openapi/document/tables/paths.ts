@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../../kernel/json.ts';
+import { prefix } from '../../../kernel/prefix.ts';
+import type { DescribedTable } from '../../model/table.ts';
+import { header, jsonOf, parameter, response, schema } from '../shared/refs.ts';
+import { examplesOf } from './examples.ts';
+
+/** Where the records of a table are addressed. */
+export interface RecordAddress {
+  /** Below the prefix: `/classes/Accounts`. */
+  readonly base: string;
+  /** What the ids of operations begin with. */
+  readonly id: string;
+  readonly tag: string;
+}
+
+const errors = { default: response('Error') };
+
+const shown = ['keys', 'excludeKeys', 'include', 'includeAll'].map(parameter);
+const paged = ['order', 'limit', 'skip', 'count', 'redirect'].map(parameter);
+const manyWritten = ['expect', 'dryRun', 'once'].map(parameter);
+const versioned = { ETag: header('etag') };
+
+const ok = (description: string, of: JsonObject, headers?: JsonObject): JsonObject => ({
+  description,
+  ...(headers && { headers }),
+  content: jsonOf(of),
+});
+
+const whereOf = (identifier: string, more: JsonObject = {}): JsonObject => ({
+  name: 'where',
+  in: 'query',
+  ...more,
+  content: jsonOf(schema(`${identifier}Where`)),
+});
+
+/** Returns the paths of a table's records. Reference: records.md, queries.md. */
+export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Record<string, JsonObject> {
+  const { className, identifier } = table;
+  const { base, id, tag } = address ?? { base: `/classes/${encodeURIComponent(className)}`, id: identifier, tag: className };
+  const examples = examplesOf(table);
+  const bodyOf = (kind: 'Create' | 'Update', example: JsonObject | undefined): JsonObject => ({
+    required: true,
+    content: jsonOf(schema(identifier + kind), example && { example }),
+  });
+  const operation = (verb: string, summary: string, more: JsonObject): JsonObject => ({
+    operationId: `${id}_${verb}`,
+    summary,
+    tags: [tag],
+    ...more,
+  });
+  const made = className === '_User' || className === '_Session' ? 'SignedUp' : 'Created';
+  return {
+    [prefix + base]: {
+      'x-permissions': table.permissions as JsonObject,
+      ...(table.uniqueIndexes.length > 0 && { 'x-unique-indexes': table.uniqueIndexes as unknown as JsonObject[] }),
+      get: operation('find', 'Find', {
+        parameters: [whereOf(identifier), ...paged, ...shown],
+        responses: { '200': ok('The records.', schema(`${identifier}Results`)), ...errors },
+      }),
+      post: operation('create', 'Create', {
+        parameters: ['ifNew', 'once'].map(parameter),
+        requestBody: bodyOf('Create', examples?.create),
+        responses: { '201': response(made), ...errors },
+      }),
+      put: operation('updateAll', 'Change all that match', {
+        parameters: [whereOf(identifier, { required: true }), ...manyWritten],
+        requestBody: bodyOf('Update', undefined),
+        responses: { '200': response('UpdatedAll'), ...errors },
+      }),
+      delete: operation('deleteAll', 'Delete all that match', {
+        parameters: [whereOf(identifier, { required: true }), ...manyWritten],
+        responses: { '200': response('DeletedAll'), ...errors },
+      }),
+    },
+    [`${prefix}${base}/{objectId}`]: {
+      parameters: [parameter('objectId')],
+      get: operation('get', 'Read', {
+        parameters: [...shown, parameter('ifNoneMatch')],
+        responses: {
+          '200': ok('The record.', schema(`${identifier}Record`), versioned),
+          '304': response('NotModified'),
+          ...errors,
+        },
+      }),
+      put: operation('update', 'Change', {
+        parameters: ['ifMatch', 'once'].map(parameter),
+        requestBody: bodyOf('Update', examples?.update),
+        responses: { '200': response('Updated'), ...errors },
+      }),
+      delete: operation('delete', 'Delete', {
+        parameters: ['ifMatch', 'once'].map(parameter),
+        responses: { '200': response('Deleted'), ...errors },
+      }),
+    },
+  };
+}
