@@ -14,7 +14,7 @@ import { HOUR_MS } from './kernel/time.ts';
 import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';
-import { Conditions, createLog, type Logger } from './observe/index.ts';
+import { Conditions, createLog, faultPlace, type Logger, Observations } from './observe/index.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts';
 import { Administration, DailyVisits, Deletions, KeyGuard, Maintenance, type System, Systems } from './systems/index.ts';
@@ -54,7 +54,8 @@ export async function createApp(
   makeDataDirectory(config);
   const lock = databaseUrl === undefined ? ProcessLock.take(lockOf(config)) : null;
   const conditions = new Conditions(log);
-  const stores = await openStores(config, databaseUrl, log, { conditions });
+  const observations = new Observations((error) => conditions.met('an observation was not taken', faultPlace(error), error));
+  const stores = await openStores(config, databaseUrl, log, { conditions, observations });
   let files: Files | undefined;
   const close = async () => {
     await files?.close();
@@ -64,7 +65,7 @@ export async function createApp(
   };
   try {
     files = await openFiles(config, stores, { log, conditions });
-    return await assemble(config, smtpUrl, { ...stores, close }, files, { log, conditions, fault });
+    return await assemble(config, smtpUrl, { ...stores, close }, files, { log, conditions, observations, fault });
   } catch (error) {
     // Open connections would keep the process alive.
     await close();
@@ -76,6 +77,7 @@ export async function createApp(
 interface Diagnostics {
   readonly log: Logger;
   readonly conditions: Conditions;
+  readonly observations: Observations;
   readonly fault: (error: unknown) => void;
 }
 
@@ -84,7 +86,7 @@ async function assemble(
   smtpUrl: string | undefined,
   stores: Stores,
   files: Files,
-  { log, conditions, fault }: Diagnostics,
+  { log, conditions, observations, fault }: Diagnostics,
 ): Promise<App> {
   const { addresses } = stores;
   const writes = new WriteRelay();
@@ -122,16 +124,17 @@ async function assemble(
       );
     else log.info({ apps: appIds }, 'systems that were removed 14 days ago were deleted');
   });
-  const users = new Users(config.sessionDays);
-  const mailer = await createMailer({ ...config, smtpUrl, directory: join(config.dataDir, 'mail') }, log);
+  const users = new Users(config.sessionDays, observations);
+  const mailer = await createMailer({ ...config, smtpUrl, directory: join(config.dataDir, 'mail') }, log, observations);
   const { trustProxy } = config;
   const resets = new PasswordResets({ mailer, addresses, log });
-  const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log, fault });
+  const { functionsDir: directory, functionTimeout: timeLimit } = config;
+  const functions = new Functions({ directory, timeLimit, hooks, log, observations, fault });
   await functions.load();
   const imports = new ImportJobs({ systems, files, hooks, conditions });
   const automation = new Automation({ systems, hooks, functions, mailer, log, conditions, searched: [imports.searched] });
   writes.passTo(automation);
-  const shared = { systems, users, files, hooks, log, conditions, trustProxy, addresses };
+  const shared = { systems, users, files, hooks, log, conditions, observations, trustProxy, addresses };
   let backups: ReturnType<typeof startBackups> = null;
   const { salt: secret } = stores.registry;
   const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf: rateLimitOf });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Addresses, type Config } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { isoText } from './kernel/time.ts';
-import { Conditions, type Logger } from './observe/index.ts';
+import { Conditions, type Logger, Observations } from './observe/index.ts';
 import type { Engine } from './storage/engine.ts';
 import { lostText } from './storage/identity.ts';
 import type { Registry } from './storage/registry.ts';
@@ -19,18 +19,25 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+/** How stores are opened. */
+interface OpeningOptions {
+  /** Whether a registry may be created next to existing stores. */
+  readonly mayCreate?: boolean | undefined;
+  readonly conditions?: Conditions | undefined;
+  readonly observations?: Observations | undefined;
+}
+
 /**
  * Opens PostgreSQL if DATABASE_URL is set, else the embedded store.
- * @param mayMake whether a registry may be created next to existing stores
  * @throws OperatorError if it cannot be used, or its systems were moved to the other engine
  */
 export async function openStores(
   config: Config,
   databaseUrl: string | undefined,
   log: Logger,
-  { mayCreate, conditions }: { mayCreate?: boolean; conditions?: Conditions } = {},
+  options: OpeningOptions = {},
 ): Promise<Stores> {
-  const stores = await openConfigured(config, databaseUrl, log, { mayCreate, conditions });
+  const stores = await openConfigured(config, databaseUrl, log, options);
   try {
     refuseMoved(stores.registry);
     return stores;
@@ -46,13 +53,10 @@ export async function openConfigured(
   config: Config,
   databaseUrl: string | undefined,
   log: Logger,
-  {
-    mayCreate = false,
-    conditions = new Conditions(log),
-  }: { mayCreate?: boolean | undefined; conditions?: Conditions | undefined } = {},
+  options: OpeningOptions = {},
 ): Promise<Stores> {
-  if (databaseUrl === undefined) return openEmbedded(config, log, { mayCreate, conditions });
-  return openPostgres(config, databaseUrl, log, { mayCreate, conditions });
+  if (databaseUrl === undefined) return openEmbedded(config, log, options);
+  return openPostgres(config, databaseUrl, log, options);
 }
 
 /** Opens PostgreSQL. @param alone excludes other processes @throws OperatorError if it cannot be used */
@@ -64,7 +68,8 @@ export async function openPostgres(
     alone = false,
     mayCreate = false,
     conditions = new Conditions(log),
-  }: { alone?: boolean; mayCreate?: boolean; conditions?: Conditions } = {},
+    observations = new Observations(),
+  }: OpeningOptions & { readonly alone?: boolean } = {},
 ): Promise<Stores> {
   const addresses = new Addresses(config);
   // Imported on demand: the embedded store starts without it.
@@ -75,6 +80,7 @@ export async function openPostgres(
     alone,
     mayCreateRegistry: mayCreate,
     conditions,
+    observations,
     addressesOf: (appId) => addresses.filesOf(appId),
     report: reporter('PostgreSQL', conditions),
   });
@@ -85,7 +91,7 @@ export async function openPostgres(
 export async function openEmbedded(
   config: Config,
   log: Logger,
-  { mayCreate = false, conditions = new Conditions(log) }: { mayCreate?: boolean; conditions?: Conditions } = {},
+  { mayCreate = false, conditions = new Conditions(log), observations = new Observations() }: OpeningOptions = {},
 ): Promise<Stores> {
   const { dataDir, queryTimeout } = config;
   const addresses = new Addresses(config);
@@ -94,6 +100,7 @@ export async function openEmbedded(
   const engine = new SqliteEngine(systemsOf({ dataDir }), {
     timeLimit: queryTimeout,
     conditions,
+    observations,
     addressesOf: (appId) => addresses.filesOf(appId),
     isServedElsewhere: () => ProcessLock.isHeldElsewhere(lockOf(config)),
     report: reporter('the embedded engine failed', conditions),

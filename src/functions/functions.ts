@@ -2,7 +2,7 @@ import { anonymous, master } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import { errorOfWrite } from '../errors/system-faults.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
-import type { Logger } from '../observe/index.ts';
+import type { Logger, Observations } from '../observe/index.ts';
 import {
   type Cause,
   functionReferer,
@@ -24,6 +24,7 @@ export interface FunctionsParts {
   readonly timeLimit: number;
   readonly hooks: WriteHooks;
   readonly log: Logger;
+  readonly observations?: Observations;
   /** Called with uncaught errors of the service itself; the process must end after one. */
   readonly fault: (error: unknown) => void;
 }
@@ -38,11 +39,13 @@ export interface CallableFunction {
 /** The server-side functions: built-in forms (functions.md#forms) and custom functions (functions.md#custom-functions). */
 export class Functions {
   readonly #hooks: WriteHooks;
+  readonly #observations: Observations | undefined;
   readonly #custom: CustomFunctions;
   #abortTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: FunctionsParts) {
     this.#hooks = parts.hooks;
+    this.#observations = parts.observations;
     this.#custom = new CustomFunctions({ ...parts, isReserved: (name) => forms.has(name) });
   }
 
@@ -69,7 +72,7 @@ export class Functions {
     if (form) {
       const { input, once } = call();
       const execute = async (extend: (context: RecordContext) => RecordContext) =>
-        JSON.stringify(await this.#runForm(form, extend(this.#contextOf(system, name)), input));
+        JSON.stringify(await this.#timed(name, () => this.#runForm(form, extend(this.#contextOf(system, name)), input)));
       return once ? once.form(execute) : execute((context) => context);
     }
     const found = (await this.#custom.find(name, system.appId)) ?? fail('userFunctionNotFound');
@@ -79,7 +82,7 @@ export class Functions {
     const attacher = await callInput.caller();
     const given = { input, isForm, request, user, attacher, record: null, trigger: null };
     const execute = async (progress?: Progress) => {
-      const run = () => this.#custom.run(system, found, progress ? { ...given, progress } : given);
+      const run = () => this.#timed(name, () => this.#custom.run(system, found, progress ? { ...given, progress } : given));
       return `{"result":${JSON.stringify(await queueCall(system.store, request, run))}}`;
     };
     return once ? once.custom(execute) : execute();
@@ -110,7 +113,17 @@ export class Functions {
       trigger,
       cause,
     };
-    return this.#custom.run(system, found, given);
+    return this.#timed(name, () => this.#custom.run(system, found, given));
+  }
+
+  /** Runs a function and observes how long that takes. @param name of a function that exists */
+  async #timed<T>(name: string, run: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    try {
+      return await run();
+    } finally {
+      this.#observations?.observe({ kind: 'function', name, ms: performance.now() - began });
+    }
   }
 
   /** Begins the shutdown: running calls have this many milliseconds; then they are aborted and their callers get `unavailable`. */

@@ -16,8 +16,9 @@ import { registerFiles, type TakeUpload } from './files/index.ts';
 import { type FunctionOptions, registerFunctions } from './functions/index.ts';
 import { registerCompression } from './plugins/compression.ts';
 import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/errors.ts';
-import { registerCors, registerRequestId, registerRequestLog, requestId } from './plugins/headers.ts';
+import { registerCors, registerRequestId, requestId } from './plugins/headers.ts';
 import { registerLongAnswers } from './plugins/long-answers.ts';
+import { logRequests, observeBadAddress, observeBadRequest, registerObservedRequests } from './plugins/observe-requests.ts';
 import { Readiness } from './plugins/readiness.ts';
 import { registerResetPage } from './plugins/reset-page.ts';
 import { registerHealth, registerHome } from './plugins/service-info.ts';
@@ -69,6 +70,7 @@ export class HttpServer {
 
   /** @param parts other parts to serve; each registers its own routes */
   static async create(services: HttpServices, options: HttpOptions, parts: readonly HttpPart[] = []): Promise<HttpServer> {
+    const { observations } = services;
     const server = fastify({
       logger: false,
       genReqId: requestId,
@@ -81,8 +83,14 @@ export class HttpServer {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADER_BYTES, requireHostHeader: false },
       rewriteUrl: ({ url = '/' }) => normalizeUrl(url),
-      frameworkErrors: answerBadAddress,
-      clientErrorHandler: answerBadRequest,
+      frameworkErrors(error, request, reply) {
+        observeBadAddress(observations, request, reply);
+        answerBadAddress(error, request, reply);
+      },
+      clientErrorHandler(error, socket) {
+        const status = answerBadRequest(error, socket);
+        if (status !== null) observeBadRequest(observations, status);
+      },
       routerOptions: {
         // The endpoints reject names that are too long; Node limits the length of the URL itself.
         maxParamLength: HEADER_BYTES,
@@ -106,13 +114,14 @@ export class HttpServer {
       if (http.#draining) reply.header('connection', 'close');
       done();
     });
+    logRequests(observations, services.log);
+    registerObservedRequests(server, observations);
     registerRequestId(server);
     await registerCors(server);
     registerLongAnswers(server);
     await registerCompression(server);
     registerBodyReader(server, services);
     registerErrors(server, services);
-    registerRequestLog(server, services.log);
     registerHealth(server, () => http.#draining, new Readiness(services.probe));
     registerHome(server, services.addresses);
     registerResetPage(server, services);

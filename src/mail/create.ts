@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Logger } from '../observe/index.ts';
+import { type Logger, Observations } from '../observe/index.ts';
 import { type Mailer, ReliableMailer } from './mailer.ts';
 import { Outbox } from './outbox.ts';
 import { smtpTransport } from './smtp.ts';
@@ -18,7 +18,11 @@ export interface MailOptions {
  * Creates the mailer. Messages that an earlier process left half sent are kept in the outbox.
  * @throws errors of the operating system if the outbox exists and cannot be read
  */
-export async function createMailer({ smtpUrl, mailFrom, baseUrl, directory }: MailOptions, log: Logger): Promise<Mailer> {
+export async function createMailer(
+  { smtpUrl, mailFrom, baseUrl, directory }: MailOptions,
+  log: Logger,
+  observations = new Observations(),
+): Promise<Mailer> {
   const box = new Outbox(directory);
   const left = await box.recover();
   if (left > 0) log.warn({ messages: left }, 'messages that an earlier process did not finish sending are kept in the mail box');
@@ -27,6 +31,7 @@ export async function createMailer({ smtpUrl, mailFrom, baseUrl, directory }: Ma
     transport: smtpUrl ? smtpTransport(smtpUrl) : null,
     box,
     log,
+    observations,
   });
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue } from '../admission/fair-queue.ts';
-import type { Logger } from '../observe/index.ts';
+import type { Logger, MailOutcome, Observations } from '../observe/index.ts';
 import { type ComposedMail, compose, type MailMessage } from './compose.ts';
 import type { Outbox, OutboxState } from './outbox.ts';
 import { type MailFault, mailFault, type RefusedRecipient } from './smtp-errors.ts';
@@ -54,6 +54,7 @@ export interface MailerParts {
   readonly transport: MailTransport | null;
   readonly box: Outbox;
   readonly log: Logger;
+  readonly observations?: Pick<Observations, 'observe'>;
   /** Delay before each retry. */
   readonly retryDelaysMs?: readonly number[];
   /** Grace period for messages in progress at shutdown. */
@@ -133,7 +134,7 @@ export class ReliableMailer implements Mailer {
       return { kind: 'kept', file };
     }
     const mail = await compose(from, message, 'send');
-    return this.#turns.run({ system, caller: 'attempt' }, async () => {
+    const attempt = await this.#turns.run({ system, caller: 'attempt' }, async (): Promise<MailAttempt> => {
       if (this.#leaving.signal.aborted) return { kind: 'ended' };
       try {
         const refused = await this.#tryOnce(transport, mail);
@@ -142,6 +143,13 @@ export class ReliableMailer implements Mailer {
         return this.#over.signal.aborted ? { kind: 'ended' } : { kind: 'failed', ...mailFault(error) };
       }
     });
+    if (attempt.kind === 'sent') this.#observe('sent');
+    else if (attempt.kind === 'failed') this.#observe(attempt.permanent ? 'failed' : 'deferred');
+    return attempt;
+  }
+
+  #observe(outcome: MailOutcome): void {
+    this.#parts.observations?.observe({ kind: 'mail', outcome });
   }
 
   async #send(message: MailMessage, system: string, crowded: boolean): Promise<void> {
@@ -165,9 +173,12 @@ export class ReliableMailer implements Mailer {
     });
     const fault = await this.#deliver(transport, mail, system);
     if (name === null) {
-      if (fault) throw neitherSentNorKept(notKept);
+      if (!fault) return;
+      this.#observe('failed');
+      throw neitherSentNorKept(notKept);
     } else if (fault) {
       await box.keep(name);
+      this.#observe('kept');
       this.#logKept(name, { why: 'it could not be sent', ...fault });
     } else await box.drop(name);
   }
@@ -180,6 +191,7 @@ export class ReliableMailer implements Mailer {
   /** @returns the name of its file */
   async #keep(mail: ComposedMail, system: string, why: string): Promise<string> {
     const name = await this.#put(mail, system, 'kept');
+    this.#observe('kept');
     this.#logKept(name, { why });
     return `${name}.eml`;
   }
@@ -194,11 +206,13 @@ export class ReliableMailer implements Mailer {
     for (let attempt = 0; ; attempt++)
       try {
         await this.#turns.run({ system, caller: 'send' }, () => this.#tryOnce(transport, mail));
+        this.#observe('sent');
         return null;
       } catch (error) {
         const fault = faultOf(error);
         const wait = retryDelaysMs[attempt];
         if (fault.permanent || wait === undefined || !(await this.#delay(wait))) return fault;
+        this.#observe('deferred');
       }
   }
 

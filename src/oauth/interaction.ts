@@ -4,6 +4,7 @@ import { type AgentPermission, isAgentPermission } from '../access/index.ts';
 import { ServiceError } from '../errors/fail.ts';
 import { chooseLanguage, type Language } from '../kernel/language.ts';
 import { networkOf } from '../kernel/network.ts';
+import type { Observations } from '../observe/index.ts';
 import { readRow } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
 import { agentFor, authenticate } from '../users/index.ts';
@@ -38,6 +39,7 @@ export interface Visit {
   readonly reply: FastifyReply;
   /** Applies the rate limit of sign-in attempts. @throws TooManyRequests (155) */
   readonly countAttempt: () => void;
+  readonly observations: Pick<Observations, 'observe'>;
 }
 
 /** No such interaction for this browser: it has ended, or belongs to another browser. */
@@ -125,7 +127,7 @@ const faults: ReadonlyMap<string, readonly [SignInFault, status: number]> = new 
 ]);
 
 async function signIn(visit: Visit, interaction: Interaction, known: ClientInfo, form: URLSearchParams): Promise<PageResult> {
-  const { system, countAttempt, request } = visit;
+  const { system, countAttempt, request, observations } = visit;
   const username = form.get('username') ?? '';
   try {
     countAttempt();
@@ -133,6 +135,7 @@ async function signIn(visit: Visit, interaction: Interaction, known: ClientInfo,
       username,
       password: form.get('password'),
       network: networkOf(request.ip ?? ''),
+      observations,
     });
     if (interaction.session && interaction.session.accountId !== userId) await forgetUser(visit, interaction);
     const login = { accountId: userId, acr: mark, amr: ['pwd'] };

@@ -70,6 +70,7 @@ async function serve(limitOf: (max: number) => AddressCounter | null = () => nul
   };
   oauth = new OAuth({
     systems: { acquire, enter: acquire } as unknown as Systems,
+    observations: { observe() {} },
     conditions: { met() {} },
     addresses: {
       get base() {

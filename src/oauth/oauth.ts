@@ -7,7 +7,7 @@ import { renderError, retryAfterOf } from '../errors/render.ts';
 import { errorOfWrite } from '../errors/system-faults.ts';
 import { chooseLanguage } from '../kernel/language.ts';
 import { networkOf } from '../kernel/network.ts';
-import { type Conditions, faultPlace } from '../observe/index.ts';
+import { type Conditions, faultPlace, type Observations } from '../observe/index.ts';
 import type { Progress } from '../records/index.ts';
 import { withSystem } from '../requests/index.ts';
 import type { System, Systems } from '../systems/index.ts';
@@ -33,6 +33,8 @@ export interface OAuthParts {
   readonly systems: Systems;
   /** Reports faults that requests meet. */
   readonly conditions: Pick<Conditions, 'met'>;
+  /** Receives sign-ins. */
+  readonly observations: Pick<Observations, 'observe'>;
   /** The service's public URL, without a trailing slash. */
   readonly addresses: Pick<Addresses, 'base'>;
   /** Secret of this installation, from which encryption keys are derived. */
@@ -170,7 +172,15 @@ export class OAuth {
       const outcome = await withSystem(this.#parts.systems, appId, async (system) => {
         const issuer = await this.#issuers.of(system);
         const { provider } = await issuer.serve();
-        const visit = { system, addresses: issuer.addresses, provider, request, reply, countAttempt };
+        const visit = {
+          system,
+          addresses: issuer.addresses,
+          provider,
+          request,
+          reply,
+          countAttempt,
+          observations: this.#parts.observations,
+        };
         return this.#visitors.run(visitor, () => take(visit));
       });
       if (!outcome) this.#refuse(request, reply, serviceError('notFound'), true);

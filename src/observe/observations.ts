@@ -49,16 +49,27 @@ export interface QueryObservation {
   plan(): Promise<string>;
 }
 
-/** A message was handed to the mail server, kept in the directory, or refused. */
+/**
+ * What became of a message: the server took it, it is kept in the outbox, the server refused it for good, or this attempt failed and another one
+ * follows.
+ */
+export const mailOutcomes = ['sent', 'kept', 'failed', 'deferred'] as const;
+export type MailOutcome = (typeof mailOutcomes)[number];
+
+/** A message, or an attempt to send one. */
 export interface MailObservation {
   readonly kind: 'mail';
-  readonly outcome: 'sent' | 'kept' | 'failed';
+  readonly outcome: MailOutcome;
 }
 
-/** A password was checked. */
+/** How a sign-in with a password ended; `refused` is an unknown name or a wrong password, `failed` a fault of the service. */
+export const loginOutcomes = ['success', 'refused', 'locked', 'blocked', 'failed'] as const;
+export type LoginOutcome = (typeof loginOutcomes)[number];
+
+/** A user tried to sign in with a password, by whatever door. */
 export interface LoginObservation {
   readonly kind: 'login';
-  readonly outcome: 'success' | 'refused' | 'locked';
+  readonly outcome: LoginOutcome;
 }
 
 /** A function was called by name. */

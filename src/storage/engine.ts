@@ -1,3 +1,4 @@
+import type { ReadLane } from '../observe/index.ts';
 import type { Cluster } from './cluster.ts';
 import type { Found, KnownStore, Removable, StoredPlace, StoreIdentity } from './identity.ts';
 import type { Store } from './port.ts';
@@ -33,6 +34,14 @@ export interface PlaceLock {
 export interface Unreachable {
   readonly nodes: number;
   readonly systems: number;
+}
+
+/** What an engine does now. */
+export interface EngineLoad {
+  /** Running reads, by where they run. */
+  readonly reads: Readonly<Partial<Record<ReadLane, number>>>;
+  /** Connections of this process to a database server; `null`: there is none. */
+  readonly connections: { readonly busy: number; readonly idle: number } | null;
 }
 
 /** Opens, creates and removes stores; one implementation per kind of database. A missing store is never created implicitly (docs/adr/0020). */
@@ -89,6 +98,13 @@ export interface Engine {
    * @throws if they do not
    */
   probe(): Promise<Unreachable>;
+  /** What it does now. Only numbers that are kept anyway. */
+  load(): EngineLoad;
+  /**
+   * Returns the approximate sizes of stores in bytes, by the names of their places, without opening them. A store that cannot be looked at is left out.
+   * @throws unavailable
+   */
+  sizes(places: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Returns a function from the name of a place to the node of the cluster, `host:port`, where its store lies; `null` if it lies on no node. */
   nodes(): Promise<(place: string) => string | null>;
   /** Removes all data at a place, if there is any. @throws OperatorError if it may not be removed */

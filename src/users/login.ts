@@ -2,6 +2,7 @@ import type { Turn } from '../admission/fair-queue.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import { isStorable, type JsonValue } from '../kernel/json.ts';
 import { loginKey } from '../kernel/login-key.ts';
+import type { LoginOutcome, Observations } from '../observe/index.ts';
 import type { Filter } from '../query/model/filter.ts';
 import { readRow, readRows } from '../records/index.ts';
 import { type Schema, type TableSchema, tableOf } from '../schema/model.ts';
@@ -25,6 +26,8 @@ export interface SignInAttempt {
   readonly network: string;
   /** Whether the caller has gone: a waiting password is not compared then. */
   readonly isGone?: () => boolean;
+  /** Receives the outcome, unless the password is checked for another purpose than a sign-in. */
+  readonly observations?: Pick<Observations, 'observe'>;
 }
 
 /** A login of a client. */
@@ -79,6 +82,26 @@ export async function logIn(store: Store, attempt: LoginAttempt): Promise<Logged
  * @throws usernameMissing (200), passwordMissing (201), badLogin, accountLocked, userInactive (101), unavailable (503)
  */
 export async function authenticate(store: Store, attempt: SignInAttempt, alongside: Alongside = () => []): Promise<SignedIn> {
+  const observe = (outcome: LoginOutcome) => attempt.observations?.observe({ kind: 'login', outcome });
+  try {
+    const signedIn = await checkAndAdmit(store, attempt, alongside);
+    observe('success');
+    return signedIn;
+  } catch (error) {
+    observe((error instanceof ServiceError && refusals.get(error.key)) || 'failed');
+    throw error;
+  }
+}
+
+const refusals: ReadonlyMap<string, LoginOutcome> = new Map([
+  ['usernameMissing', 'refused'],
+  ['passwordMissing', 'refused'],
+  ['badLogin', 'refused'],
+  ['accountLocked', 'locked'],
+  ['userInactive', 'blocked'],
+]);
+
+async function checkAndAdmit(store: Store, attempt: SignInAttempt, alongside: Alongside): Promise<SignedIn> {
   const { name, isAddress, password } = checkAttempt(attempt);
   const turn = { system: store, caller: attempt.network, isGone: attempt.isGone ?? (() => false) };
   const find = () => userNamed(store, loginKey(name), isAddress);

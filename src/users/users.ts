@@ -2,6 +2,7 @@ import { actorId, actsAsMaster, authorize, master, type Principal } from '../acc
 import { fail, ServiceError, serviceError } from '../errors/fail.ts';
 import { type JsonObject, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
+import { Observations } from '../observe/index.ts';
 import {
   type Created,
   commitPlan,
@@ -75,10 +76,12 @@ export const cachedPrincipal = (store: Store, token: unknown): Principal | null 
 /** Operations on users and sessions. Reference: users.md#sessions. */
 export class Users {
   readonly #sessionDays: number;
+  readonly #observations: Observations;
 
   /** @param sessionDays lifetime of sessions (users.md#sessions) */
-  constructor(sessionDays: number) {
+  constructor(sessionDays: number, observations = new Observations()) {
     this.#sessionDays = sessionDays;
+    this.#observations = observations;
   }
 
   /**
@@ -108,7 +111,8 @@ export class Users {
    */
   async logIn(context: RecordContext, sent: JsonObject, { installationId, network, isGone }: LoginClient): Promise<SignedIn> {
     const { username, email, password } = sent;
-    const attempt = { username, email, password, installationId, network, isGone, sessionDays: this.#sessionDays };
+    const own = { sessionDays: this.#sessionDays, observations: this.#observations };
+    const attempt = { username, email, password, installationId, network, isGone, ...own };
     const { userId, token } = await logIn(context.store, attempt);
     if (context.progress) context.progress.hasWritten = true;
     return { user: await unlessMissing(userText(context, userId), 'badLogin'), sessionToken: token };

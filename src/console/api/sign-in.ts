@@ -35,6 +35,7 @@ export function sessionEndpoints(parts: SignInParts): readonly OpenEndpoint[] {
           password: own(sent, 'password'),
           network: networkOf(call.request.ip ?? ''),
           isGone: () => call.reply.raw.destroyed,
+          observations: parts.services.observations,
         });
         call.caller.progress.hasWritten = true;
         const hasFirstPassword = await isFirstPassword(parts.services.dataDir, call.system.appId, own(sent, 'password'));

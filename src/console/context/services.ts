@@ -1,6 +1,6 @@
 import type { Addresses } from '../../config/index.ts';
 import type { CrmServices } from '../../crm/context.ts';
-import type { Logger } from '../../observe/index.ts';
+import type { Logger, Observations } from '../../observe/index.ts';
 import type { WriteHooks } from '../../records/index.ts';
 import type { Systems } from '../../systems/index.ts';
 
@@ -15,6 +15,7 @@ export interface ConsoleServices extends Omit<CrmServices, 'addresses'> {
   readonly systems: Systems;
   readonly hooks: WriteHooks;
   readonly log: Logger;
+  readonly observations: Observations;
   /** The proxies whose forwarding headers are trusted. Reference: settings.md#trust_proxy. */
   readonly trustProxy: boolean | string[];
   readonly addresses: Addresses;

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type FastifyInstance, fastify } from 'fastify';
 import { pino } from 'pino';
 import { fail } from '../../errors/fail.ts';
+import { Observations } from '../../observe/index.ts';
 import { noFiles } from '../../records/testing/context.ts';
 import type { Systems } from '../../systems/systems.ts';
 import { Users } from '../../users/index.ts';
@@ -37,6 +38,7 @@ const services: HttpServices = {
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
   conditions: { met() {}, over() {} },
+  observations: new Observations(),
   trustProxy: false,
   addresses: { base: 'http://base' },
   fileViewer: async () => null,

@@ -2,7 +2,7 @@ import type { Principal } from '../../access/index.ts';
 import type { Addresses } from '../../config/index.ts';
 import type { Files } from '../../files/index.ts';
 import type { Functions } from '../../functions/index.ts';
-import type { Conditions, Logger } from '../../observe/index.ts';
+import type { Conditions, Logger, Observations } from '../../observe/index.ts';
 import type { WriteHooks } from '../../records/index.ts';
 import type { Unreachable } from '../../storage/engine.ts';
 import type { System, Systems } from '../../systems/index.ts';
@@ -21,6 +21,8 @@ export interface HttpServices {
   readonly log: Logger;
   /** Reports faults that requests meet. */
   readonly conditions: Pick<Conditions, 'met' | 'over'>;
+  /** Receives what is observed of requests. */
+  readonly observations: Observations;
   /** The proxies whose forwarding headers are trusted. Reference: settings.md#trust_proxy. */
   readonly trustProxy: boolean | string[];
   /** The service's public URL, without a trailing slash. */

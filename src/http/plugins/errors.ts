@@ -45,21 +45,23 @@ const statusOf: ReadonlyMap<unknown, string> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
 ]);
 
-/** Answers bytes that are no HTTP request. Written by hand, because there is no request object. */
-export function answerBadRequest(error: Error & { code?: unknown }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+/** Answers bytes that are no HTTP request. Written by hand, because there is no request object. @returns the status; `null`: there was no answer */
+export function answerBadRequest(error: Error & { code?: unknown }, socket: Socket): number | null {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return null;
   // An answer that has begun cannot be replaced.
   if (!socket.writable || isAnswering(socket)) {
     socket.destroy();
-    return;
+    return null;
   }
   const { json } = renderError(serviceError('badRequest'));
+  const status = statusOf.get(error.code) ?? '400 Bad Request';
   const head = [
-    `HTTP/1.1 ${statusOf.get(error.code) ?? '400 Bad Request'}`,
+    `HTTP/1.1 ${status}`,
     `X-Request-Id: ${newRequestId()}`,
     `Content-Type: ${jsonType}`,
     `Content-Length: ${Buffer.byteLength(json)}`,
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${json}`);
+  return Number.parseInt(status, 10);
 }

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import { consolePath } from '../../kernel/prefix.ts';
-import type { Logger } from '../../observe/index.ts';
 
 /** Header with the request's id, in both directions. */
 export const requestIdHeader = 'x-request-id';
@@ -28,19 +27,6 @@ export function newRequestId(): string {
 export function registerRequestId(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.header(requestIdHeader, request.id);
-    done();
-  });
-}
-
-/** Logs each request at level debug. Logs the route's pattern, not the path, which may contain secrets that a client put there. */
-export function registerRequestLog(server: FastifyInstance, log: Logger): void {
-  if (!log.isLevelEnabled('debug')) return;
-  server.addHook('onResponse', (request, reply, done) => {
-    const { method, id, routeOptions } = request;
-    log.debug(
-      { request: id, method, route: routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'request',
-    );
     done();
   });
 }

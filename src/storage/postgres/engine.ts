@@ -1,6 +1,15 @@
 import type { FileAddresses } from '../../config/index.ts';
-import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, PendingRows, PlaceLock, Purpose, Unreachable } from '../engine.ts';
+import type { Conditions, Observations } from '../../observe/index.ts';
+import type {
+  Engine,
+  EngineLoad,
+  GenerationGrown,
+  OpenedStore,
+  PendingRows,
+  PlaceLock,
+  Purpose,
+  Unreachable,
+} from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -27,6 +36,7 @@ import { PostgresRegistry } from './registry.ts';
 import { dropSchema } from './schema/drop-schema.ts';
 import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';
 import { makeCatalog, openCatalog } from './schema/migrations.ts';
+import { readSizes } from './schema/sizes.ts';
 import { postgresDialect } from './sql/dialect.ts';
 import { schemaName } from './sql/names.ts';
 import { PostgresStore } from './store.ts';
@@ -45,6 +55,8 @@ export interface PostgresSettings {
   readonly report: (fault: string) => void;
   /** Receives passing faults, by the application id of their system. If absent, they are not reported. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
+  /** Receives commits and waits of reads; optional. */
+  readonly observations?: Observations;
   /** Addresses of a system's files, as clients see them at present. */
   readonly addressesOf: (appId: string) => FileAddresses;
 }
@@ -163,6 +175,16 @@ export class PostgresEngine implements Engine {
     return found;
   }
 
+  load(): EngineLoad {
+    const { shared, exclusive, busy, idle } = this.#database.load();
+    return { reads: { shared, exclusive }, connections: { busy, idle } };
+  }
+
+  async sizes(places: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    // A coordinator holds almost nothing of what lies on its nodes.
+    return this.#database.isCoordinator ? new Map() : readSizes(this.#database, places);
+  }
+
   inspect(place: string): Promise<Found> {
     return inspectSchema(this.#database, schemaName(place));
   }
@@ -200,6 +222,7 @@ export class PostgresEngine implements Engine {
       place,
       ...(grown ? { grown } : {}),
       conditions: this.#settings.conditions,
+      observations: this.#settings.observations,
       invalidations: this.#invalidations,
       cluster: this.cluster,
       report: this.#settings.report,

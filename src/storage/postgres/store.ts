@@ -1,5 +1,5 @@
 import { serviceError } from '../../errors/fail.ts';
-import type { Conditions } from '../../observe/index.ts';
+import type { Conditions, Observations } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Cluster } from '../cluster.ts';
 import { deletesRecord } from '../column-values.ts';
@@ -43,6 +43,7 @@ export interface PostgresStoreSettings extends RowContext {
   readonly appId?: string;
   readonly place?: string;
   readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
+  readonly observations?: Observations | undefined;
   /** As in `Engine.open`. */
   readonly grown?: GenerationGrown;
   readonly invalidations: InvalidationBus;
@@ -97,21 +98,33 @@ export class PostgresStore implements Store, Watcher {
     this.place = named.place ?? '';
     this.#schemaCache = new SchemaCache(catalog);
     const dialect = postgresDialect(schemaName);
-    const reloadSchema = () => this.#reload();
     const recordWrites = (tables: Iterable<string>, isInDoubt?: boolean) => this.#recordWrites(tables, isInDoubt);
-    const transactions = transactionsOf(database, schemaName);
     const mapFault = (error: unknown) => this.#recordFault(mapWriteError(mapMissingTable(causeOf(error))));
     const query = (statement: Statement) => database.short(statement, schemaName);
     this.#delayedInvalidations = new DelayedInvalidations((tables) =>
       query(storeInvalidation(schemaName, { schemaChanged: false, tables })),
     );
-    const shared = { schemaName, dialect, isCoordinator: database.isCoordinator, addresses, reloadSchema, mapFault };
-    this.#context = { ...shared, query, transactions, schemaCache: this.#schemaCache, recordWrites };
+    const shared = {
+      schemaName,
+      dialect,
+      isCoordinator: database.isCoordinator,
+      addresses,
+      reloadSchema: () => this.#reload(),
+      mapFault,
+    };
+    this.#context = {
+      ...shared,
+      query,
+      transactions: transactionsOf(database, schemaName),
+      schemaCache: this.#schemaCache,
+      recordWrites,
+    };
     this.#queue = new WriteQueue(new WriteExecutor(this.#context), {
       maxGroupSize: MAX_GROUP_SIZE,
       maxConcurrentGroups: MAX_CONCURRENT_GROUPS,
       maxHeldMs: database.timeLimit,
       timeoutError: () => mapFault(lockTimeoutError()),
+      onCommit: (writes, ms) => named.observations?.observe({ kind: 'commit', writes, ms }),
     });
     this.#behind = new WriteBehind({
       execute: (write) => this.#enqueue(write, true),

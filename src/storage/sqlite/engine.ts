@@ -1,11 +1,20 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { FileAddresses } from '../../config/index.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { syncDirectory } from '../../kernel/sync-directory.ts';
-import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, PendingRows, PlaceLock, Purpose, Unreachable } from '../engine.ts';
+import type { Conditions, Observations } from '../../observe/index.ts';
+import type {
+  Engine,
+  EngineLoad,
+  GenerationGrown,
+  OpenedStore,
+  PendingRows,
+  PlaceLock,
+  Purpose,
+  Unreachable,
+} from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -29,6 +38,7 @@ import { WalMark } from './file/wal-mark.ts';
 import { ReaderPool, type ReportFault } from './reads/reader-pool.ts';
 import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './schema/identity.ts';
 import { SqliteStore } from './store.ts';
+import { fileOf, LOCK, namesIn, sizesOf, storedFiles } from './stored-files.ts';
 
 /** Settings and callbacks of the engine. */
 export interface SqliteSettings {
@@ -38,6 +48,8 @@ export interface SqliteSettings {
   readonly report: ReportFault;
   /** Receives transient faults, by the application id of their system; optional. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
+  /** Receives commits and waits of reads; optional. */
+  readonly observations?: Observations;
   /** Called when the file of a served system is considered damaged, and when it no longer is. */
   readonly onDamaged?: (systemId: string, isDamaged: boolean) => void;
   /** Returns whether another process serves the systems. */
@@ -53,6 +65,7 @@ export class SqliteEngine implements Engine {
   readonly #pool: ReaderPool;
   readonly #report: ReportFault;
   readonly #conditions: SqliteSettings['conditions'];
+  readonly #observations: SqliteSettings['observations'];
   readonly #onDamaged: SqliteSettings['onDamaged'];
   readonly #addressesOf: SqliteSettings['addressesOf'];
   readonly #isServedElsewhere: () => boolean;
@@ -61,7 +74,9 @@ export class SqliteEngine implements Engine {
   #probing: Promise<void> | undefined;
 
   /** @param directory the parent of the systems' folders */
-  constructor(directory: string, { timeLimit, report, conditions, onDamaged, isServedElsewhere, addressesOf }: SqliteSettings) {
+  constructor(directory: string, settings: SqliteSettings) {
+    const { timeLimit, report, conditions, observations, onDamaged, isServedElsewhere, addressesOf } = settings;
+    this.#observations = observations;
     this.#isServedElsewhere = isServedElsewhere ?? (() => false);
     this.#directory = directory;
     this.#probe = new DirectoryProbe(directory);
@@ -69,7 +84,7 @@ export class SqliteEngine implements Engine {
     this.#conditions = conditions;
     this.#onDamaged = onDamaged;
     this.#addressesOf = addressesOf;
-    this.#pool = new ReaderPool(timeLimit, report, undefined, conditions);
+    this.#pool = new ReaderPool(timeLimit, report, undefined, conditions, observations);
   }
 
   async lockPlace(place: string): Promise<PlaceLock | null> {
@@ -191,6 +206,7 @@ export class SqliteEngine implements Engine {
       appId,
       place,
       ...(this.#conditions ? { conditions: this.#conditions } : {}),
+      ...(this.#observations ? { observations: this.#observations } : {}),
       addresses: () => this.#addressesOf(appId),
       verify: (db, isAnother) => {
         served = { ...served, generation: checkOpened(db, path, served, isAnother) };
@@ -228,6 +244,14 @@ export class SqliteEngine implements Engine {
     return { nodes: 0, systems: 0 };
   }
 
+  load(): EngineLoad {
+    return { reads: { thread: this.#pool.busy }, connections: null };
+  }
+
+  sizes(places: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return sizesOf(places, (place) => fileOf(this.#folderOf(place)));
+  }
+
   nodes = async () => () => null;
 
   warmUp(): void {
@@ -237,36 +261,6 @@ export class SqliteEngine implements Engine {
   async close(): Promise<void> {
     this.#probe.close();
     await this.#pool.close();
-  }
-}
-
-/** Returns the path of a system's file, given its folder. */
-export const fileOf = (folder: string): string => join(folder, FILE);
-
-const FILE = 'records.sqlite';
-/** Name prefix of the files that exist while a place is locked. */
-const LOCK = '.lock-';
-
-/**
- * Lists the files of systems in a directory, including systems of which only a WAL is left.
- * @param directory the parent of the systems' folders; if it is missing there are none
- * @param except names of places to skip
- */
-export async function storedFiles(directory: string, except: ReadonlySet<string> = new Set()): Promise<StoredPlace[]> {
-  const places: StoredPlace[] = [];
-  const others = (await namesIn(directory)).filter((name) => !name.startsWith('.') && !except.has(name));
-  for (const name of others.toSorted())
-    if ((await namesIn(join(directory, name))).some((file) => file.startsWith(FILE)))
-      places.push({ name, place: fileOf(join(directory, name)) });
-  return places;
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return [];
-    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 export { ProcessLock } from './cluster/exclusive-access.ts';
-export { SqliteEngine, storedFiles } from './engine.ts';
+export { SqliteEngine } from './engine.ts';
 export { whenIndexed } from './file/wal-index.ts';
 export { stateOfRegistry } from './registry/registry-state.ts';
 export { SqliteRegistry } from './registry.ts';
+export { storedFiles } from './stored-files.ts';

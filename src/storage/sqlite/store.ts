@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { inDoubtSince, unavailableSince } from '../../errors/system-faults.ts';
-import type { Conditions } from '../../observe/index.ts';
+import type { Conditions, Observations } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import { deletesRecord } from '../column-values.ts';
 import type { GenerationGrown } from '../engine.ts';
@@ -45,6 +45,7 @@ export interface SqliteStoreSettings extends RowContext {
   readonly place?: string;
   /** Receives transient faults. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
+  readonly observations?: Observations;
   /** Checks that a reopened file is this system's, as the registry knows it. @throws if it is not: nothing is served from it */
   readonly verify?: (db: DatabaseSync, isAnother: boolean) => void;
   /** Called when the file is no longer at its path but is still open. Must not throw. */
@@ -108,7 +109,7 @@ export class SqliteStore implements Store {
     this.#commits = new WriteQueue(this.#connection, {
       began: () => this.#known.began(),
       isInPlace: (withinMs) => availability.isInPlace(withinMs),
-      committed: () => this.#onCommit(),
+      committed: (writes, ms) => this.#onCommit(writes, ms),
       rolledBack: () => this.#known.rolledBack(),
       busy: (error) => this.#reportFault(error),
       dropped: (error) => this.#dropped(error),
@@ -252,8 +253,9 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Runs after each commit. */
-  #onCommit(): void {
+  /** Runs after each commit. @param writes are observed, if any */
+  #onCommit(writes = 0, ms = 0): void {
+    if (writes > 0) this.#settings.observations?.observe({ kind: 'commit', writes, ms });
     if (this.#connection.isOpen) this.#settings.log?.committedOften(this.#connection.db);
     this.#checkpoints.onCommit();
   }
@@ -275,9 +277,7 @@ export class SqliteStore implements Store {
   /** Makes a read and a small write. @throws unavailable */
   async #probe(): Promise<void> {
     this.#connection.use(catalogVersion);
-    await this.#commits.run(() => {
-      this.#known.touch();
-    });
+    await this.#commits.run(() => this.#known.touch());
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Conditions } from '../../../observe/index.ts';
+import type { Conditions, Observations } from '../../../observe/index.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Outage } from './outage.ts';
 
@@ -55,6 +55,18 @@ export interface PoolSettings {
   readonly name?: string | undefined;
   /** Receives passing faults. If absent, they are not reported. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
+  /** Receives waits of reads. */
+  readonly observations?: Observations | undefined;
+}
+
+/** What the connections of a process do. */
+export interface DatabaseLoad {
+  /** Running reads on shared connections, and on exclusive ones. */
+  readonly shared: number;
+  readonly exclusive: number;
+  /** Connections that are in use, and that are not. */
+  readonly busy: number;
+  readonly idle: number;
 }
 
 /**
@@ -109,5 +121,7 @@ export interface Database {
   probe(): Promise<void>;
   /** Reports that connections may be dead: all are pinged before they are used again. */
   suspect(): void;
+  /** What the connections of the process do now. */
+  load(): DatabaseLoad;
   close(): Promise<void>;
 }

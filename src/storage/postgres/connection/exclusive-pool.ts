@@ -1,6 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { Connector, SessionLimits } from './connect.ts';
+import type { PoolLoad } from './load.ts';
 import { unavailable } from './map-error.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 
@@ -33,6 +34,8 @@ export interface ExclusivePoolSettings {
   readonly maxWaitMs: number;
   /** Error key after this wait. */
   readonly timeoutError: 'timeout' | 'unavailable';
+  /** Called when a caller got a connection. */
+  readonly onLeased?: (waitMs: number) => void;
 }
 
 /**
@@ -74,7 +77,9 @@ export class ExclusivePool {
    */
   async lease(turn: string | null, system = turn ?? undefined, node?: string): Promise<Lease> {
     const holder = { turn, node };
+    const began = performance.now();
     const link = await this.#acquire(holder);
+    this.#settings.onLeased?.(performance.now() - began);
     link.system = system;
     let released = false;
     return {
@@ -91,6 +96,12 @@ export class ExclusivePool {
   /** Whether a caller waits for a connection. */
   get hasWaiters(): boolean {
     return this.#waiting.length > 0;
+  }
+
+  /** Connections in use, and idle ones. */
+  get load(): PoolLoad {
+    const idle = this.#idle.length + this.#pinging;
+    return { busy: Math.max(0, this.#links.size - idle), idle };
   }
 
   /** Pings all idle connections before they are used again. */

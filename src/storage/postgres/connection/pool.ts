@@ -5,9 +5,19 @@ import { BlockedReads } from './blocked-reads.ts';
 import { CancelOnAbort } from './cancel-on-abort.ts';
 import { type Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';
 import { readPages } from './cursor.ts';
-import type { Database, DedicatedOptions, PoolSettings, Result, Row, Session, TransactionOptions } from './database.ts';
+import type {
+  Database,
+  DatabaseLoad,
+  DedicatedOptions,
+  PoolSettings,
+  Result,
+  Row,
+  Session,
+  TransactionOptions,
+} from './database.ts';
 import { DeadConnections } from './dead-connections.ts';
 import { ExclusivePool, type Lease, PING_TIMEOUT_MS, poolSizes } from './exclusive-pool.ts';
+import { loadOf, waitsTo } from './load.ts';
 import { LockHolders } from './lock-holders.ts';
 import {
   causeOf,
@@ -59,7 +69,7 @@ export class Pool implements Database {
   readonly #transactions: ExclusivePool;
   readonly #long: ExclusivePool;
 
-  constructor(connector: Connector, { timeLimit, connections = CONNECTIONS, conditions }: PoolSettings) {
+  constructor(connector: Connector, { timeLimit, connections = CONNECTIONS, conditions, observations }: PoolSettings) {
     const { pooled } = connector.address;
     const size = poolSizes(connections);
     const limits = { statement: timeLimit, lock: 0 };
@@ -73,7 +83,7 @@ export class Pool implements Database {
     this.#shared = new SharedPools(() => new SharedPool(connector, size.short, pooled ? limits : shortLimits));
     const writing = { ...common, limits: { ...limits, lock: WRITE_LOCK_LIMIT_MS }, size: size.transactions };
     this.#transactions = new ExclusivePool({ ...writing, timeoutError: 'unavailable' });
-    this.#long = new ExclusivePool({ ...common, size: size.long, timeoutError: 'timeout' });
+    this.#long = new ExclusivePool({ ...common, size: size.long, timeoutError: 'timeout', onLeased: waitsTo(observations) });
     this.outage = new Outage({
       isCoordinator: this.isCoordinator,
       conditions,
@@ -119,9 +129,8 @@ export class Pool implements Database {
     }
   }
 
-  probe(): Promise<void> {
-    return whenAnswering(this, this.#shared.common);
-  }
+  probe = (): Promise<void> => whenAnswering(this, this.#shared.common);
+  load = (): DatabaseLoad => loadOf(this.#shared.load, this.#transactions.load, this.#long.load);
 
   /** @param turn key by which the connection is accounted; the system by default */
   async long(

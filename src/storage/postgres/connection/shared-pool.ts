@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Connector, SessionLimits } from './connect.ts';
 import type { Database } from './database.ts';
 import { MAX_AGE_MS, PING_TIMEOUT_MS } from './exclusive-pool.ts';
+import type { SharedLoad } from './load.ts';
 import { unavailable } from './map-error.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 
@@ -74,6 +75,16 @@ export class SharedPool {
   /** Limits of the sessions of this pool. */
   get limits(): SessionLimits {
     return this.#limits;
+  }
+
+  /** Pending statements, and connections with and without them. */
+  get load(): SharedLoad {
+    let [pending, busy] = [0, 0];
+    for (const link of this.#links) {
+      pending += link.pending;
+      if (link.pending > 0) busy++;
+    }
+    return { pending, busy, idle: this.#links.length - busy };
   }
 
   async close(): Promise<void> {

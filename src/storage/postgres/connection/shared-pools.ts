@@ -1,3 +1,4 @@
+import type { SharedLoad } from './load.ts';
 import type { SharedPool } from './shared-pool.ts';
 
 /**
@@ -25,6 +26,12 @@ export class SharedPools {
 
   ping(): void {
     for (const pool of this.#all()) pool.ping();
+  }
+
+  get load(): SharedLoad {
+    const loads = this.#all().map((pool) => pool.load);
+    const sum = (of: keyof SharedLoad) => loads.reduce((all, load) => all + load[of], 0);
+    return { pending: sum('pending'), busy: sum('busy'), idle: sum('idle') };
   }
 
   async close(): Promise<void> {

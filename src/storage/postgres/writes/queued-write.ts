@@ -26,6 +26,7 @@ export interface QueuedWrite {
   /** It was in a group whose lock request timed out, without it being known whose: it is then executed in a group of its own. */
   isSuspect: boolean;
   isSettled: boolean;
+  isCommitted?: boolean;
   resolve(outcome: WriteOutcome): void;
   reject(error: unknown): void;
 }

@@ -19,6 +19,8 @@ export interface QueueOptions {
   readonly maxHeldMs: number;
   /** Returns the error of a write that was delayed longer. */
   readonly timeoutError: () => unknown;
+  /** Called when writes of a group are durable. @param ms from their turn on */
+  readonly onCommit?: (writes: number, ms: number) => void;
 }
 
 /** Delay before obstacles are probed again, doubled up to the maximum, in milliseconds. */
@@ -73,6 +75,7 @@ export class WriteQueue {
         isSettled: false,
         resolve(outcome) {
           entry.isSettled = true;
+          entry.isCommitted = true;
           resolve(outcome);
         },
         reject(error) {
@@ -120,10 +123,13 @@ export class WriteQueue {
       probe: isProbe ? this.#probeOf(group) : undefined,
     };
     this.#running.add(running);
+    const began = performance.now();
     const probed = running.probe?.obstacles ?? [];
     const lockWait = isProbe && !probed.some(isTableObstacle) ? 'long' : 'short';
     const { retry, obstacles } = await (isChange ? this.#executor.executeChange(first) : this.#executor.execute(group, lockWait));
     this.#running.delete(running);
+    const writes = group.filter(({ isCommitted }) => isCommitted).length;
+    if (writes > 0) this.#options.onCommit?.(writes, performance.now() - began);
     for (const obstacle of probed) if (!obstacles.includes(obstacle)) this.#obstacles.delete(obstacle);
     for (const obstacle of obstacles) this.#recordObstacle(obstacle);
     this.#waiting.unshift(...retry);

@@ -13,6 +13,8 @@ export class ReadRequest {
   readonly plans: FindPlans;
   readonly resolve: ResolveInclude;
   readonly timeLimit: number;
+  /** By `performance.now()`. */
+  readonly queuedAt: number = performance.now();
   readonly result: Promise<FindResult>;
   /** Called when it ends before a thread took it. */
   onGivenUp: () => void = () => {};

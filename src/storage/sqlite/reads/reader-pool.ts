@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { serviceError } from '../../../errors/fail.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
-import type { Conditions } from '../../../observe/index.ts';
+import type { Conditions, Observations } from '../../../observe/index.ts';
 import type { FindResult } from '../../port.ts';
 import { Recovery } from '../../recovery.ts';
 import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
@@ -42,6 +42,7 @@ export class ReaderPool {
   readonly #report: ReportFault;
   readonly #bounds: ThreadBounds;
   readonly #conditions: Pick<Conditions, 'met' | 'over'> | undefined;
+  readonly #observations: Observations | undefined;
   readonly #threads = new Set<WorkerHandle>();
   readonly #waiting = new FairQueue<ReadRequest>();
   /** Detects the end of `NOT_STARTED` without a request: the process may never need another thread. */
@@ -53,11 +54,18 @@ export class ReaderPool {
   #closed = false;
 
   /** @param timeLimit time limit of a query in milliseconds (QUERY_TIMEOUT_MS) */
-  constructor(timeLimit: number, report: ReportFault, bounds = defaultBounds, conditions?: Pick<Conditions, 'met' | 'over'>) {
+  constructor(
+    timeLimit: number,
+    report: ReportFault,
+    bounds = defaultBounds,
+    conditions?: Pick<Conditions, 'met' | 'over'>,
+    observations?: Observations,
+  ) {
     this.#timeLimit = timeLimit;
     this.#report = report;
     this.#bounds = bounds;
     this.#conditions = conditions;
+    this.#observations = observations;
   }
 
   /** Number of threads. */
@@ -87,6 +95,13 @@ export class ReaderPool {
     if (until) endWith(until, task);
     this.#dispatch();
     return task.result;
+  }
+
+  /** Number of threads that execute a read. */
+  get busy(): number {
+    let count = 0;
+    for (const thread of this.#threads) if (thread.busyWith !== null) count++;
+    return count;
   }
 
   /** Starts a thread in advance, which takes some 100 ms. */
@@ -136,6 +151,7 @@ export class ReaderPool {
       const thread = this.#idleThread(this.#atWork(path) === 0 ? this.#bounds.all : this.#bounds.shared);
       const task = thread && this.#waiting.take(path);
       if (!task) return;
+      this.#observations?.observe({ kind: 'read', lane: 'thread', waitMs: performance.now() - task.queuedAt });
       thread.start(task);
     }
   }

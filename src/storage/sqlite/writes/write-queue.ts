@@ -39,8 +39,8 @@ export interface WriteQueueEvents {
   began(): void;
   /** Returns whether the file is still at its path. @param withinMs maximum age of the check */
   isInPlace(withinMs?: number): boolean;
-  /** A group of this many writes is durable. */
-  committed(writes: number): void;
+  /** A group of this many writes is durable. @param ms since its transaction began */
+  committed(writes: number, ms: number): void;
   /** A whole group failed: its in-memory effects must be discarded. */
   rolledBack(): void;
   /** Another process holds the write lock and writes wait for it. Called repeatedly while that lasts. */
@@ -211,7 +211,8 @@ export class WriteQueue {
     let group: Waiting[] = [];
     let behind: (() => void)[] = [];
     const done: (() => void)[] = [];
-    const until = performance.now() + MAX_GROUP_MS;
+    const began = performance.now();
+    const until = began + MAX_GROUP_MS;
     try {
       if (!this.#begin()) return false;
       behind = this.#behind.take();
@@ -237,7 +238,7 @@ export class WriteQueue {
     }
     for (const answer of done) answer();
     if (behind.length > 0) this.#behind.done();
-    ignoringErrors(() => this.#events.committed(group.length + behind.length));
+    ignoringErrors(() => this.#events.committed(group.length + behind.length, performance.now() - began));
     return true;
   }
 
