@@ -18,4 +18,4 @@ export type {
 } from './table.ts';
 export type { CallOptions, Fetch, WriteOptions } from './transport.ts';
 export type { AnySchema, AnyTable, Created, Shown, SystemFields, TableTypes, Updated } from './types.ts';
-export { type DateWire, date, type FileWire, type PointerValue, pointer, type Version } from './wire.ts';
+export { type DateValue, date, type FileValue, type Pointer, pointer, type Version } from './wire.ts';

@@ -1,6 +1,6 @@
 import type { CallOptions, Transport, WriteOptions } from './transport.ts';
 import type { Created, TableTypes } from './types.ts';
-import { type FileWire, pointer, segment } from './wire.ts';
+import { type FileValue, pointer, segment } from './wire.ts';
 
 /** A user with the token of a session. */
 export type SignedIn<User> = User & { sessionToken: string };
@@ -85,7 +85,7 @@ export class Files {
     name: string,
     data: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string,
     { contentType, ...options }: CallOptions & { readonly contentType?: string | undefined } = {},
-  ): Promise<FileWire> {
+  ): Promise<FileValue> {
     const type = contentType || (data instanceof Blob && data.type) || 'application/octet-stream';
     const path = `/platform/files/${segment(name, 'the file')}`;
     const call = { method: 'POST', path, bytes: data, headers: { 'Content-Type': type }, effect: 'once' } as const;

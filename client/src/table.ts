@@ -1,6 +1,6 @@
 import { itemError, type RecordServiceError } from './error.ts';
 import type { CallOptions, Transport, WriteOptions } from './transport.ts';
-import type { Created, OrderOf, PathOf, Shown, TableTypes, Updated } from './types.ts';
+import type { Created, IncludeOf, OrderOf, PathOf, Shown, TableTypes, Updated } from './types.ts';
 import { entityTag, segment, type Version } from './wire.ts';
 
 type Record_<S, T extends keyof S> = S[T] extends TableTypes ? S[T]['record'] : never;
@@ -9,14 +9,14 @@ type Update<S, T extends keyof S> = S[T] extends TableTypes ? S[T]['update'] : n
 type Where<S, T extends keyof S> = S[T] extends TableTypes ? S[T]['where'] : never;
 
 /** Which parts of a record are answered. */
-export interface ShowOptions<R, I extends string, K extends string> extends CallOptions {
+export interface ShowOptions<I extends string, K extends string> extends CallOptions {
   /** Pointers whose records stand in their place; dotted for those of these; `*` for all of the first level. */
-  readonly include?: readonly (I & (PathOf<R> | '*'))[] | undefined;
+  readonly include?: readonly I[] | undefined;
   /** The fields to show. `objectId`, `createdAt`, `updatedAt` and `ACL` always are. */
-  readonly keys?: readonly (K & PathOf<R>)[] | undefined;
+  readonly keys?: readonly K[] | undefined;
 }
 
-export interface FindOptions<R, W, I extends string, K extends string, C extends boolean> extends ShowOptions<R, I, K> {
+export interface FindOptions<R, W, I extends string, K extends string, C extends boolean> extends ShowOptions<I, K> {
   readonly where?: W | undefined;
   /** Fields, descending with `-`; without it by creation. */
   readonly order?: OrderOf<R> | readonly OrderOf<R>[] | undefined;
@@ -27,7 +27,7 @@ export interface FindOptions<R, W, I extends string, K extends string, C extends
   readonly count?: C | undefined;
 }
 
-export interface AllOptions<R, W, I extends string, K extends string> extends ShowOptions<R, I, K> {
+export interface AllOptions<W, I extends string, K extends string> extends ShowOptions<I, K> {
   readonly where?: W | undefined;
   /** Records of a request. Default 500. */
   readonly pageSize?: number | undefined;
@@ -83,9 +83,11 @@ export class TableClient<S, T extends keyof S> {
   }
 
   /** Finds records. */
-  find<const I extends string = never, const K extends string = never, C extends boolean = false>(
-    options: FindOptions<Record_<S, T>, Where<S, T>, I, K, C> = {},
-  ): Promise<Found<Shown<S, T, I, K>, C>> {
+  async find<
+    const I extends IncludeOf<Record_<S, T>> = never,
+    const K extends PathOf<Record_<S, T>> = never,
+    C extends boolean = false,
+  >(options: FindOptions<Record_<S, T>, Where<S, T>, I, K, C> = {}): Promise<Found<Shown<S, T, I, K>, C>> {
     const { where, order, limit, skip, count, include, keys } = options;
     const query = {
       where,
@@ -100,9 +102,9 @@ export class TableClient<S, T extends keyof S> {
   }
 
   /** Reads a record. An unknown id is an error with status 404 and code 101. */
-  get<const I extends string = never, const K extends string = never>(
+  async get<const I extends IncludeOf<Record_<S, T>> = never, const K extends PathOf<Record_<S, T>> = never>(
     id: string,
-    options: ShowOptions<Record_<S, T>, I, K> = {},
+    options: ShowOptions<I, K> = {},
   ): Promise<Shown<S, T, I, K>> {
     const query = { include: names(options.include), keys: names(options.keys) };
     return this.#transport.read(this.#one(id), query, options);
@@ -117,8 +119,8 @@ export class TableClient<S, T extends keyof S> {
    * Yields all records that match, in the order of their `objectId`, a page a request. While others write, each record that matches all the time
    * comes exactly once; one that is created meanwhile comes or not.
    */
-  async *all<const I extends string = never, const K extends string = never>(
-    options: AllOptions<Record_<S, T>, Where<S, T>, I, K> = {},
+  async *all<const I extends IncludeOf<Record_<S, T>> = never, const K extends PathOf<Record_<S, T>> = never>(
+    options: AllOptions<Where<S, T>, I, K> = {},
   ): AsyncGenerator<Shown<S, T, I, K>, void, undefined> {
     const { where, pageSize = PAGE_SIZE, include, keys } = options;
     if (!(pageSize >= 1)) throw new TypeError('pageSize is no number of records');
@@ -144,13 +146,13 @@ export class TableClient<S, T extends keyof S> {
   }
 
   /** Creates a record. */
-  create(fields: Create<S, T>, { ifNoneMatch, ...options }: CreateOptions = {}): Promise<Created> {
+  async create(fields: Create<S, T>, { ifNoneMatch, ...options }: CreateOptions = {}): Promise<Created> {
     const condition = ifNoneMatch && { headers: { 'If-None-Match': ifNoneMatch } };
     return this.#write('POST', this.#path, { json: fields, ...condition }, options);
   }
 
   /** Changes the fields that are given; null clears one. */
-  update(id: string, fields: Update<S, T>, { ifMatch, ...options }: ChangeOptions = {}): Promise<Updated<Record_<S, T>>> {
+  async update(id: string, fields: Update<S, T>, { ifMatch, ...options }: ChangeOptions = {}): Promise<Updated<Record_<S, T>>> {
     return this.#write('PUT', this.#one(id), { json: fields, ...tag(ifMatch) }, options);
   }
 
@@ -177,12 +179,16 @@ export class TableClient<S, T extends keyof S> {
   }
 
   /** Changes all records that match. */
-  updateWhere(where: Where<S, T>, fields: Update<S, T>, options: MatchingOptions = {}): Promise<Matched & { updated?: number }> {
+  async updateWhere(
+    where: Where<S, T>,
+    fields: Update<S, T>,
+    options: MatchingOptions = {},
+  ): Promise<Matched & { updated?: number }> {
     return this.#matching('PUT', where, { json: fields }, options);
   }
 
   /** Deletes all records that match. */
-  deleteWhere(where: Where<S, T>, options: MatchingOptions = {}): Promise<Matched & { deleted?: number }> {
+  async deleteWhere(where: Where<S, T>, options: MatchingOptions = {}): Promise<Matched & { deleted?: number }> {
     return this.#matching('DELETE', where, {}, options);
   }
 

@@ -1,4 +1,4 @@
-import type { DateWire, FileWire, PointerValue } from './wire.ts';
+import type { DateValue, FileValue, Pointer } from './wire.ts';
 
 /** The types of one table. `record-service types` writes those of a system. */
 export interface TableTypes {
@@ -41,6 +41,9 @@ export type FieldOf<R> = keyof R & string;
 /** A field, or a place below it: `Details.Floor`, `AccountId.City`. */
 export type PathOf<R> = FieldOf<R> | `${FieldOf<R>}.${string}`;
 
+/** A Pointer, or a path of Pointers, to include; `*`: all of the first level. */
+export type IncludeOf<R> = PathOf<R> | '*';
+
 /** A field to order by, descending with `-` before it. */
 export type OrderOf<R> = PathOf<R> | `-${PathOf<R>}`;
 
@@ -70,10 +73,10 @@ export type WithIncludes<S, R, P extends string> = [P] extends [never]
     };
 
 /** A record with the fields that `keys` names, and those that are always there. */
-export type WithKeys<R, K extends string> = [K] extends [never] ? R : Pick<R, Extract<keyof R, Head<K> | keyof SystemFields>>;
+export type WithKeys<R, K extends string> = [K] extends [never] ? R : Pick<R, keyof R & (Head<K> | keyof SystemFields)>;
 
 /** What a query or a read of one record answers. */
-export type Shown<S, T extends keyof S, I extends string, K extends string> = S[T] extends TableTypes
+export type Shown<S, T extends keyof S, I extends string = never, K extends string = never> = S[T] extends TableTypes
   ? WithKeys<WithIncludes<S, S[T]['record'], I | Dotted<K>>, K>
   : never;
 
@@ -90,4 +93,4 @@ export interface Created {
 /** The answer of an update, with the values that field operators produced. */
 export type Updated<R> = { objectId: string; updatedAt: string } & Partial<Omit<R, keyof SystemFields>>;
 
-export type { DateWire, FileWire, PointerValue };
+export type { DateValue, FileValue, Pointer };

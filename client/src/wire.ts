@@ -1,32 +1,32 @@
 /** A Pointer to a record. */
-export interface PointerValue<Table extends string = string> {
+export interface Pointer<Table extends string = string> {
   readonly __type: 'Pointer';
   readonly className: Table;
   readonly objectId: string;
 }
 
 /** A Date as the service stores it. */
-export interface DateWire {
+export interface DateValue {
   readonly __type: 'Date';
   readonly iso: string;
 }
 
 /** An uploaded file, as a File or PrivateFile field takes it. */
-export interface FileWire {
+export interface FileValue {
   readonly __type: 'File';
   readonly name: string;
   readonly url: string;
 }
 
 /** Returns a Pointer to a record. */
-export const pointer = <const Table extends string>(className: Table, objectId: string): PointerValue<Table> => ({
+export const pointer = <const Table extends string>(className: Table, objectId: string): Pointer<Table> => ({
   __type: 'Pointer',
   className,
   objectId,
 });
 
 /** Returns a Date. @throws RangeError if the value is no date */
-export const date = (value: Date | string | number): DateWire => ({ __type: 'Date', iso: new Date(value).toISOString() });
+export const date = (value: Date | string | number): DateValue => ({ __type: 'Date', iso: new Date(value).toISOString() });
 
 /**
  * Returns a value as JSON text. A JavaScript Date becomes a Date of the service.

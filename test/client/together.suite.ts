@@ -1,0 +1,3 @@
+import { runTogether } from '../support/run-together.ts';
+
+runTogether(import.meta.dirname);
