@@ -67,10 +67,13 @@ function forward(
     answer.on('data', (chunk: Buffer) => chunks.push(chunk));
     answer.on('end', () => {
       const bytes = Buffer.concat(chunks);
-      if (fault === 'cut after') return outgoing.destroy();
+      if (fault === 'cut after') {
+        outgoing.destroy();
+        return;
+      }
       outgoing.writeHead(answer.statusCode ?? 0, { ...answer.headers, 'content-length': bytes.length });
-      if (fault === 'pass') return outgoing.end(bytes);
-      outgoing.write(bytes.subarray(0, 10), () => outgoing.destroy());
+      if (fault === 'pass') outgoing.end(bytes);
+      else outgoing.write(bytes.subarray(0, 10), () => outgoing.destroy());
     });
   });
   sent.on('error', () => outgoing.destroy());
