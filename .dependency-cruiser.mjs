@@ -21,6 +21,7 @@ const layers = [
   ['storage'],
   ['storage/sql'],
   ['storage/sqlite', 'storage/postgres'],
+  ['acts'],
   ['systems'],
   ['records'],
   ['idempotency', 'users', 'automation', 'audit', 'files', 'functions', 'mail', 'transfer'],

@@ -1,5 +1,6 @@
 import { master } from './access/index.ts';
-import { timeline } from './audit/index.ts';
+import { operator } from './acts/index.ts';
+import { adminObserver, adminWatch, timeline } from './audit/index.ts';
 import { triggerNames, triggerRules } from './automation/definition/index.ts';
 import { triggerObserver, type WriteListener, WriteRelay } from './automation/matching/trigger-observer.ts';
 import type { Config } from './config/index.ts';
@@ -24,7 +25,8 @@ import { userTableRules } from './users/index.ts';
  * @param listener receives the jobs that triggers queue
  */
 export const hooksWith = (files: FileKeeper, listener: WriteListener): WriteHooks => ({
-  observers: [timeline, triggerObserver(listener)],
+  observers: [timeline, triggerObserver(listener), adminObserver],
+  watch: adminWatch,
   rules: new Map([...userTableRules, ['_Trigger', triggerRules]]),
   files,
   nameHolders: [triggerNames, reportNames],
@@ -35,7 +37,7 @@ export type ContextOf = (store: Store, appId: string) => RecordContext;
 
 export const masterContexts =
   (hooks: WriteHooks): ContextOf =>
-  (store, appId) => ({ appId, store, principal: master, hooks, referer: null });
+  (store, appId) => ({ appId, store, principal: master, hooks, who: operator.who, referer: null });
 
 /** Returns a function that logs that a system's change log was truncated or removed. */
 export const missingLogger =

@@ -1,7 +1,7 @@
 import { fail, ServiceError } from '../errors/fail.ts';
 import { memoByObject } from '../kernel/memo.ts';
 import type { ClpAction, Schema, TableSchema } from '../schema/model.ts';
-import { isHidden, isLog, isSiteTable, isSystemTable, secretFieldsOf } from '../schema/system-tables.ts';
+import { isHidden, isLog, isSealed, isSiteTable, isSystemTable, secretFieldsOf } from '../schema/system-tables.ts';
 import { copiesFor, deletionsOf, holdsCopies, unmasked, withCopies } from './copies.ts';
 import { identitiesOf, names, pointerFieldsOf } from './entities.ts';
 import { bothOf, type Grant, type RowGuard } from './grant.ts';
@@ -185,8 +185,8 @@ export const needsRoleForUserFields = (className: string): boolean => className 
 
 /** Reference: system-tables.md#channel-logs. */
 const isNeverDeleted = (className: string): boolean => className.startsWith('_syslog');
-/** Reference: system-tables.md#_requestlog. */
-const masterOnly: ReadonlySet<string> = new Set(['_RequestLog']);
+/** Reference: system-tables.md#_requestlog, system-tables.md#_adminlog. */
+const masterOnly: ReadonlySet<string> = new Set(['_RequestLog', '_AdminLog']);
 
 /**
  * The part of the decision that needs no table: wrong credentials, anonymous writes, and what system tables allow whatever their
@@ -199,6 +199,7 @@ export function refuseOutright(principal: Principal, action: ClpAction, classNam
   if (principal.kind === 'anonymous' && isWrite(action)) fail('captcha');
   if (isHidden(className)) fail('permissionDenied', action, className);
   if (masterOnly.has(className) && !isMaster(principal)) fail('permissionDenied', action, className);
+  if (isWrite(action) && isSealed(className)) fail('permissionDenied', action, className);
   if (action === 'delete' && isNeverDeleted(className)) fail('systemTable');
   if (isWrite(action) && isForAdministrators(className) && !mayAdministrate(principal))
     fail('permissionDenied', action, className);

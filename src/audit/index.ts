@@ -1,3 +1,4 @@
+export { actorOf, adminObserver, adminWatch } from './admin-log.ts';
 export { logTableOf } from './log-table.ts';
 export { factsOf, type HttpRequest } from './request-facts.ts';
 export { type LoggedRequest, logRequest } from './request-log.ts';

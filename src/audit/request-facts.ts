@@ -3,6 +3,8 @@ import type { LoggedRequest } from './request-log.ts';
 
 /** A request as the HTTP framework represents it. */
 export interface HttpRequest {
+  /** Its id, `X-Request-Id`. */
+  readonly id: string;
   readonly headers: IncomingHttpHeaders;
   /** `undefined` if the connection is already closed. */
   readonly ip: string | undefined;

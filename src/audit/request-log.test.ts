@@ -10,7 +10,7 @@ import { type LoggedRequest, logRequest } from './request-log.ts';
 const pointer = { type: 'Pointer', targetClass: '_User' };
 const fields: Record<string, { type: string; targetClass?: string }> = {
   ...Object.fromEntries(
-    ['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'service', 'installationId'].map((name) => [
+    ['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'service', 'installationId', 'keyName'].map((name) => [
       name,
       { type: 'String' },
     ]),
@@ -79,19 +79,21 @@ test('a row has all columns', () => {
     service: 'platform',
     retries: 0,
     installationId: null,
+    keyName: null,
   });
 });
 
-for (const [principal, user, usingMK] of [
-  [master, 'master', true],
-  [{ kind: 'apiKey', name: 'erp' }, 'master', true],
-  [anonymous, null, false],
-  [invalid, null, false],
-  [null, null, false],
-] as const satisfies readonly (readonly [Principal | null, string | null, boolean])[])
+for (const [principal, user, usingMK, keyName] of [
+  [master, 'master', true, null],
+  [{ kind: 'apiKey', name: 'erp' }, 'master', true, 'erp'],
+  [{ kind: 'user', userId: 'u', roles: [] }, 'u', false, null],
+  [anonymous, null, false, null],
+  [invalid, null, false, null],
+  [null, null, false, null],
+] as const satisfies readonly (readonly [Principal | null, string | null, boolean, string | null])[])
   test(`who: ${principal?.kind}`, () => {
     const row = logged({ principal });
-    assert.deepEqual([row?.user, row?.usingMK], [user, usingMK]);
+    assert.deepEqual([row?.user, row?.usingMK, row?.keyName], [user, usingMK, keyName]);
   });
 
 for (const [ip, trusted] of [

@@ -2,7 +2,7 @@ import { actorId, type Principal } from '../access/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
-import { truncate, withoutCredentials, withoutSecrets } from './header-text.ts';
+import { truncate, withoutCredentials, withoutSecrets } from '../kernel/header-text.ts';
 import { logTableOf } from './log-table.ts';
 import { type Column, ownColumns, ownValues } from './timeline.ts';
 
@@ -57,6 +57,7 @@ const columns: readonly Column[] = [
   ['service', 'String'],
   ['retries', 'Number'],
   ['installationId', 'String'],
+  ['keyName', 'String'],
 ];
 
 const logOf = logTableOf(className, columns);
@@ -105,6 +106,7 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
     service,
     0,
     installationId === undefined ? null : clean(installationId, maxLengths.installationId),
+    principal?.kind === 'apiKey' ? principal.name : null,
   ];
 }
 

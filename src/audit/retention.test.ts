@@ -47,6 +47,7 @@ const keeping = (days: Partial<RetentionDays>): RetentionDays => ({
   requestLogDays: 0,
   triggerLogDays: 0,
   timelineDays: 0,
+  adminLogDays: 0,
   ...days,
 });
 const never = () => false;
@@ -113,7 +114,7 @@ test('a session that is used while those that have expired go stays', async () =
 test('each log has its own days', async () => {
   const logs = ['_RequestLog', '_syslogTriggers', '_Timeline'];
   for (const className of logs) await add(className, [now - 5 * DAY_MS, now - 3 * DAY_MS, now - DAY_MS]);
-  await deleteOld(store, { requestLogDays: 2, triggerLogDays: 4, timelineDays: 6 }, now, never);
+  await deleteOld(store, { requestLogDays: 2, triggerLogDays: 4, timelineDays: 6, adminLogDays: 1 }, now, never);
   assert.deepEqual(await Promise.all(logs.map(left)), [
     [now - DAY_MS],
     [now - 3 * DAY_MS, now - DAY_MS],

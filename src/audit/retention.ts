@@ -24,6 +24,8 @@ export interface RetentionDays {
   readonly triggerLogDays: number;
   /** Of `_Timeline`. */
   readonly timelineDays: number;
+  /** Of `_AdminLog`. */
+  readonly adminLogDays: number;
 }
 
 /**
@@ -37,6 +39,7 @@ export async function deleteOld(store: Store, kept: RetentionDays, now: number, 
     ['_RequestLog', kept.requestLogDays],
     ['_syslogTriggers', kept.triggerLogDays],
     ['_Timeline', kept.timelineDays],
+    ['_AdminLog', kept.adminLogDays],
   ] as const;
   for (const [className, days] of logs)
     if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY_MS), shouldStop);

@@ -6,7 +6,7 @@ import { type Field, type FieldType, rootOf, type Schema, type TableSchema } fro
 import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import type { Mutation } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
-import { truncate, withoutCredentials, withoutSecrets } from './header-text.ts';
+import { truncate, withoutCredentials, withoutSecrets } from '../kernel/header-text.ts';
 
 const className = '_Timeline';
 

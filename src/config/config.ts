@@ -39,6 +39,8 @@ export interface Config {
   readonly triggerLogDays: number;
   /** Days that rows of `_Timeline` are kept; 0: for ever. */
   readonly timelineDays: number;
+  /** Days that rows of `_AdminLog` are kept; 0: for ever. */
+  readonly adminLogDays: number;
   /** Milliseconds. */
   readonly queryTimeout: number;
   /** Scheduled backups; `undefined`: none. */
@@ -119,6 +121,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       requestLogDays: read.REQUEST_LOG_DAYS,
       triggerLogDays: read.TRIGGER_LOG_DAYS,
       timelineDays: read.TIMELINE_DAYS,
+      adminLogDays: read.ADMIN_LOG_DAYS,
       queryTimeout: read.QUERY_TIMEOUT_MS,
       backup: read.BACKUP_URL === undefined ? undefined : backupOf({ ...read, BACKUP_URL: read.BACKUP_URL }),
       systemIdle: read.SYSTEM_IDLE_MS,

@@ -233,6 +233,12 @@ export const settings = {
     meaning: 'How long rows of `_Timeline` are kept.',
     read: wholeNumber(0, 36_500).default(0),
   },
+  ADMIN_LOG_DAYS: {
+    group: 'Logs and retention',
+    is: 'a whole number of days up to 36500, 0 for ever',
+    meaning: 'How long rows of `_AdminLog` are kept.',
+    read: wholeNumber(0, 36_500).default(365),
+  },
   BACKUP_URL: {
     group: 'Backups',
     is: 'a folder, or s3://bucket/prefix with endpoint or region as parameters, and without keys',

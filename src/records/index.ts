@@ -12,6 +12,7 @@ export type {
   AddedSteps,
   Cause,
   EarlierWrite,
+  RecordWatch,
   RuledFields,
   RuledWrite,
   TableRules,
@@ -52,6 +53,7 @@ export { isServerSet } from './write/fields.ts';
 export { writeMatching, writtenName } from './write/matching/write-matching.ts';
 export {
   explained,
+  type OnlyIf,
   type Precondition,
   presentVersionOf,
   type Version,
@@ -59,6 +61,6 @@ export {
 } from './write/precondition.ts';
 export { deleteRecord } from './write/remove.ts';
 export { type TransactionResult, writeOne, writeTransaction } from './write/transaction.ts';
-export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';
+export { updatedRow, updatedText, updateRecord } from './write/update.ts';
 export { upsertRecords } from './write/upsert/upsert.ts';
 export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './write/validate.ts';

@@ -15,7 +15,7 @@ import { takeRenames } from '../schema/definition-renames.ts';
 import { takeRetypes } from '../schema/definition-retypes.ts';
 import { describeTable, type FieldLabels, type SchemaRecord } from '../schema/describe.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
-import { isHidden, isSystemTable } from '../schema/system-tables.ts';
+import { isHidden, isSealed, isSystemTable } from '../schema/system-tables.ts';
 import type { RecordContext } from './context/context.ts';
 import type { FollowedNames } from './context/name-holder.ts';
 import { readLabels } from './read/labels.ts';
@@ -24,6 +24,7 @@ import { withConvertedDefaults } from './renames/converted-defaults.ts';
 import { followRenames } from './renames/rename-fields.ts';
 import { definitionsNaming, retypedFields } from './renames/unchanged-definitions.ts';
 import { type RecordWrite, type SchemaPlan, writeAtomically } from './write/batch-write.ts';
+import { commitPlan } from './write/commit.ts';
 import { retryWhenConditionFailed } from './write/exclusive.ts';
 import { checkDefaults } from './write/field-options.ts';
 
@@ -82,6 +83,7 @@ export async function createSchema(
   requireSchemaChange(context.principal);
   const name = definedClass(className, body);
   if (isHidden(name)) fail('invalidClassName', name);
+  if (isSealed(name)) fail('systemTable');
   return changeSchema(context, name, (schema) => planTable(schema, name, body), alongside);
 }
 
@@ -102,6 +104,7 @@ export async function updateSchema(
   requireSchemaChange(context.principal);
   const name = typeof body === 'function' ? className : definedClass(className, body);
   if (isHidden(name)) fail('classMissing', name);
+  if (isSealed(name)) fail('systemTable');
   const bodyFor = (schema: Schema) =>
     typeof body === 'function' ? body(schema.tables.get(name) ?? fail('classMissing', name)) : body;
   const plan = (schema: Schema) => withConvertedDefaults(schema, planTableChange(schema, name, bodyFor(schema)));
@@ -128,14 +131,12 @@ export async function updateSchema(
  * Reference: schemas.md#delete-a-table.
  * @throws masterKeyRequired (403), systemTable (119), classMissing (103), schemaOperation (255) if the table has records
  */
-export async function deleteSchema({ store, principal }: RecordContext, className: string): Promise<void> {
-  requireKey(principal);
+export async function deleteSchema(context: RecordContext, className: string): Promise<void> {
+  requireKey(context.principal);
   if (isSystemTable(className)) fail('systemTable');
-  await store.write({
-    plan(schema) {
-      if (!schema.tables.has(className)) fail('classMissing', className);
-      return { changes: [{ kind: 'dropTable', className }], mutations: switchOffDefinitions(schema, className) };
-    },
+  await commitPlan(context, (schema) => {
+    if (!schema.tables.has(className)) fail('classMissing', className);
+    return { changes: [{ kind: 'dropTable', className }], mutations: switchOffDefinitions(schema, className), events: [] };
   });
 }
 

@@ -129,7 +129,9 @@ export class CallerRequest {
   /** Returns the context of the request's reads and writes. @param referer see `RecordContext` */
   contextOf(principal: Principal, referer: string | null = null): RecordContext {
     const { appId, store } = this.#acquired;
-    return { appId, store, principal, hooks: this.#services.hooks, patterns: this.#patterns, referer, progress: this.progress };
+    const { hooks } = this.#services;
+    const { id: requestId } = this.#http;
+    return { appId, store, principal, hooks, patterns: this.#patterns, referer, progress: this.progress, requestId };
   }
 
   /**

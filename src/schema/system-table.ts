@@ -34,6 +34,8 @@ export interface SystemTable {
   readonly watched?: true;
   /** It exists for no caller, under any credential: internal state of the service. Reference: system-tables.md#hidden-tables. */
   readonly hidden?: true;
+  /** Only the service writes it or changes its schema, whatever the credential. Reference: system-tables.md#_adminlog. */
+  readonly sealed?: true;
   /** Fields whose values contain queries: keys inside may hold `$` and `.`. */
   readonly queries?: readonly string[];
 }

@@ -63,9 +63,10 @@ const tables: Readonly<Record<string, SystemTable>> = {
   _RequestLog: {
     kept: [
       ...['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'user', 'usingMK', 'internal', 'trustedIP', 'duration'],
-      ...['statusCode', 'contentLength', 'service', 'retries', 'installationId'],
+      ...['statusCode', 'contentLength', 'service', 'retries', 'installationId', 'keyName'],
     ],
   },
+  _AdminLog: { kept: ['act', 'who', 'subject', 'before', 'after', 'requestId'], sealed: true },
   _Timeline: {
     kept: [
       ...['event', 'objectClass', 'objectIdValue', 'data', 'user', 'Referer', 'Last'],
@@ -147,6 +148,7 @@ interface SystemTableSets {
   readonly guarding: ReadonlySet<string> | null;
   readonly watched: boolean;
   readonly hidden: boolean;
+  readonly sealed: boolean;
   readonly queries: ReadonlySet<string>;
 }
 
@@ -154,7 +156,7 @@ const systemTables: ReadonlyMap<string, SystemTableSets> = new Map(
   Object.entries(tables).map(
     ([
       className,
-      { kept, secret = [], unique = {}, derived = {}, later = {}, guarding, watched = false, hidden = false, queries = [] },
+      { kept, secret = [], unique = {}, derived = {}, later = {}, guarding, watched = false, hidden = false, sealed = false, queries = [] },
     ]) => [
       className,
       {
@@ -167,6 +169,7 @@ const systemTables: ReadonlyMap<string, SystemTableSets> = new Map(
         guarding: guarding ? new Set(guarding) : null,
         watched,
         hidden,
+        sealed,
         queries: new Set(queries),
       },
     ],
@@ -182,6 +185,7 @@ const ordinary: SystemTableSets = {
   guarding: null,
   watched: false,
   hidden: false,
+  sealed: false,
   queries: new Set(),
 };
 
@@ -204,6 +208,11 @@ export function isDescribed(className: string, field: string): boolean {
 /** Whether a table exists for no caller: every request is refused, and schema reads leave it out. Reference: system-tables.md#hidden-tables. */
 export function isHidden(className: string): boolean {
   return setsOf(className).hidden;
+}
+
+/** Whether only the service writes a table, and changes its schema: every request that would is refused. Reference: system-tables.md#_adminlog. */
+export function isSealed(className: string): boolean {
+  return setsOf(className).sealed;
 }
 
 /** Returns the unique fields of a table, each with the error for a duplicate value. */
@@ -267,7 +276,7 @@ export function isLog(className: string): boolean {
   return logs.has(className) || className.startsWith('_syslog');
 }
 
-const logs: ReadonlySet<string> = new Set(['_Timeline', '_RequestLog', '_GeneralLogs']);
+const logs: ReadonlySet<string> = new Set(['_Timeline', '_RequestLog', '_GeneralLogs', '_AdminLog']);
 
 /** Whether every process is notified of writes to a table. */
 export function isWatched(className: string): boolean {

@@ -100,6 +100,7 @@ export const tableNames: ReadonlyMap<string, string> = new Map([
   ['_DynamicQueries', 'דוחות ותצוגות'],
   ['_GeneralLogs', 'יומן כללי'],
   ['_Notification', 'התראות'],
+  ['_AdminLog', 'יומן פעולות ניהול'],
   ['_RequestLog', 'יומן בקשות'],
   ['_Role', 'תפקידים'],
   ['_Session', 'כניסות'],

@@ -42,10 +42,10 @@ interface Page {
   readonly html: string;
 }
 
-async function submit(store: Store, { body, ip }: FastifyRequest): Promise<Page> {
+async function submit(store: Store, { body, ip, id }: FastifyRequest): Promise<Page> {
   const form = new URLSearchParams(typeof body === 'string' ? body : '');
   const token = form.get('token') ?? '';
-  const outcome = await resetPassword(store, token, form.get('password') ?? '', networkOf(ip ?? ''));
+  const outcome = await resetPassword(store, token, form.get('password') ?? '', networkOf(ip ?? ''), id);
   if (outcome === 'weakPassword') return { status: 400, html: formPage(token, true) };
   return { status: outcome === 'done' ? 200 : 400, html: messagePage(outcome) };
 }

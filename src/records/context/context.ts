@@ -8,7 +8,7 @@ import type { Schema } from '../../schema/model.ts';
 import type { Condition, Mutation, Store } from '../../storage/port.ts';
 import type { FileKeeper } from './file-keeper.ts';
 import type { NameHolder } from './name-holder.ts';
-import type { Cause, TableRules, WriteEvent, WriteObserver } from './write-hooks.ts';
+import type { Cause, RecordWatch, TableRules, WriteEvent, WriteObserver } from './write-hooks.ts';
 
 /** Extension points of writes. `app.ts` passes them to `records/`, which does not know the layers below it. */
 export interface WriteHooks {
@@ -16,6 +16,8 @@ export interface WriteHooks {
   readonly observers: readonly WriteObserver[];
   /** Rules of system tables, by class. */
   readonly rules: ReadonlyMap<string, TableRules>;
+  /** Records whose earlier values observers need. */
+  readonly watch?: RecordWatch;
   /** Attaches the files that records hold. */
   readonly files: FileKeeper;
   /** Records with definitions that name fields, which follow a rename. */
@@ -48,6 +50,10 @@ export interface RecordContext {
    * Shared budget for the regular expressions of the request, across all its queries and definitions. Left out: each query has a budget of its own.
    */
   readonly patterns?: SharedPatterns;
+  /** For the log of administrators: the name of who acts, if not the caller's own: a command of the operator. */
+  readonly who?: string;
+  /** For the log of administrators: the id of the request (`X-Request-Id`); left out if no request writes. */
+  readonly requestId?: string;
   /** For the audit: the request's Referer, used if a session user writes; `server-side-code:<fn>` for functions; `null` if there is none. */
   readonly referer: string | null;
   /** The trigger that performs the write; left out for writes of clients. */

@@ -1,5 +1,6 @@
 import type { Principal } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
 import type { OwnValues } from '../../storage/column-values.ts';
 import type { Assignment, Condition, Mutation } from '../../storage/port.ts';
@@ -27,6 +28,8 @@ export interface WriteEvent {
   readonly assignments: ReadonlyMap<string, Assignment>;
   /** What a create sets instead of the service's defaults, by field: when and by whom the record was created elsewhere. */
   readonly known?: OwnValues;
+  /** What the watch of the table saw; left out for tables without one. */
+  readonly seen?: SeenWrite;
   /** The author in the audit. */
   readonly principal: Principal;
   readonly flags: SilencingFlags;
@@ -35,6 +38,25 @@ export interface WriteEvent {
   readonly cause: Cause | null;
   /** Time of the write, in milliseconds since 1970. */
   readonly at: number;
+}
+
+/** What a watch saw of a record before it is written. */
+export interface SeenWrite {
+  /** The values as they are before the write; `null` for a create, or if there is no such record. */
+  readonly before: JsonObject | null;
+  /** The fields as the client sent them, secrets included. */
+  readonly asked: JsonObject;
+}
+
+/** Reads records before they are written, for observers that tell what changed. The commit then checks that the record is still as it was read. */
+export interface RecordWatch {
+  /**
+   * Returns which fields of a record to read before a write; `null` if the write is of no interest, so that nothing is read. The same array object
+   * for the same fields. Cheap: called for every update and delete.
+   */
+  fieldsFor(className: string, action: 'update' | 'remove', sent: JsonObject): readonly string[] | null;
+  /** Whether creates in a table are of interest. Cheap. */
+  watches(className: string): boolean;
 }
 
 /** Steps that an observer adds to the commit of a write. */
@@ -54,6 +76,12 @@ export interface WriteObserver {
    * @param schema before the write's own changes. Called again if the schema changes before the commit
    */
   plan?(event: WriteEvent, schema: Schema, context: RecordContext): AddedSteps;
+  /**
+   * Returns what it adds to a commit that changes the schema, after all other steps. Pure.
+   * @param changes of the whole commit, at least one
+   * @param schema before the changes
+   */
+  planChanges?(changes: readonly SchemaChange[], schema: Schema, context: RecordContext): readonly Mutation[];
   /** Called after the commit. @param added what `plan` returned for the event */
   committed?(event: WriteEvent, context: RecordContext, added: AddedSteps): void;
   /** Called instead if the outcome of the commit is unknown, because the database did not answer. */

@@ -16,7 +16,8 @@ import { readRows } from '../read/system-reads.ts';
 import { masterContext } from '../testing/context.ts';
 import { checkWrites, createAtomically, writeAtomically } from './batch-write.ts';
 import { createRecord } from './create.ts';
-import { type OnlyIf, updateRecord } from './update.ts';
+import type { OnlyIf } from './precondition.ts';
+import { updateRecord } from './update.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });

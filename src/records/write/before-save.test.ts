@@ -19,7 +19,8 @@ import { writeAtomically } from './batch-write.ts';
 import { retryOutdated } from './before-save.ts';
 import type { PreparedRecord } from './commit.ts';
 import { createRecord } from './create.ts';
-import { type OnlyIf, updateRecord } from './update.ts';
+import type { OnlyIf } from './precondition.ts';
+import { updateRecord } from './update.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-rules-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });

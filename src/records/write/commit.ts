@@ -204,12 +204,19 @@ function observedPlan(context: RecordContext, schema: Schema, planned: RecordPla
   const steps = parts
     ? parts.flatMap((part, item) => observe(part, item).map((step) => ({ ...step, item })))
     : observe(planned, 0);
-  const last = context.alongside?.(schema, changes) ?? none;
+  const noted = changes.length > 0 ? noteChanges(context, schema, changes) : none;
+  const further = context.alongside?.(schema, changes) ?? none;
+  const last = noted.length > 0 ? [...noted, ...further] : further;
   const mutations = last.length === 0 ? steps : [...steps, ...last];
   refuseLarge(mutations);
   const own = conditionsOf(context, schema);
   if (own.length === 0 && !planned.conditions) return { changes, mutations, observed };
   return { conditions: [...own, ...(planned.conditions ?? none)], changes, mutations, observed };
+}
+
+/** Returns what observers add for the schema changes of a commit. */
+function noteChanges(context: RecordContext, schema: Schema, changes: readonly SchemaChange[]): readonly Mutation[] {
+  return context.hooks.observers.flatMap((observer) => observer.planChanges?.(changes, schema, context) ?? none);
 }
 
 function conditionsOf({ conditions, held }: RecordContext, schema: Schema): readonly Condition[] {

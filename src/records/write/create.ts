@@ -8,12 +8,13 @@ import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
-import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import type { Attempt, RuledFields, SeenWrite, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments } from './file-attachments.ts';
 import { SchemaDraft } from './schema-draft.ts';
+import { watchCreate } from './watch-record.ts';
 
 /** Answer of a create. Reference: records.md#create. */
 export interface Created {
@@ -65,7 +66,8 @@ export async function prepareCreate(context: RecordContext, record: NewRecord, a
   const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
   const ruled = await runBeforeSave(className, 'create', { context, objectId, fields, ...attempt });
   const { at } = attempt;
-  const creation = { context, record, ruled, objectId, flags, at };
+  const { seen } = watchCreate(context, { className, fields });
+  const creation = { context, record, ruled, objectId, flags, at, seen };
   return {
     className,
     objectId,
@@ -84,11 +86,12 @@ interface Creation {
   readonly objectId: string;
   readonly flags: SilencingFlags;
   readonly at: number;
+  readonly seen: SeenWrite | undefined;
 }
 
 /** Authorises by the table, adds new fields, decodes the values, and returns the steps. Pure. */
 function planCreate(
-  { context, record: { className, known, alongside }, ruled, objectId, flags, at }: Creation,
+  { context, record: { className, known, alongside }, ruled, objectId, flags, at, seen }: Creation,
   schema: Schema,
   resolved: ResolvedFiles,
 ): RecordPlan {
@@ -119,7 +122,19 @@ function planCreate(
       ...(planned.setsFile ? attachments(context, schema, assignments.values(), resolved) : []),
       ...(alongside?.(schema, objectId) ?? []),
     ],
-    events: [eventOf(context, { event: 'create', table, objectId, sent, assignments, ...(known && { known }), flags, at })],
+    events: [
+      eventOf(context, {
+        event: 'create',
+        table,
+        objectId,
+        sent,
+        assignments,
+        ...(known && { known }),
+        flags,
+        at,
+        ...(seen && { seen }),
+      }),
+    ],
   };
 }
 

@@ -44,6 +44,25 @@ export function conditionOn(table: TableSchema, { ifMatch = 'any', ifNoneMatch }
   return others.length > 0 ? { kind: 'and', items } : first;
 }
 
+/** A condition on the record that the commit checks. Pure. */
+export type OnlyIf = (table: TableSchema) => Filter;
+
+/** Returns the condition that the commit checks: the caller's, and that the record is as it was read before the write (`version`). */
+export function conditionOf(
+  table: TableSchema,
+  onlyIf: OnlyIf | undefined,
+  precondition: Precondition | undefined,
+  version: number | undefined,
+): { readonly condition?: Filter } {
+  const items: Filter[] = onlyIf ? [onlyIf(table)] : [];
+  const required = precondition && conditionOn(table, precondition);
+  if (required) items.push(required);
+  if (version !== undefined) items.push({ kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'eq', value: version });
+  const [first, ...others] = items;
+  if (!first) return {};
+  return { condition: others.length > 0 ? { kind: 'and', items } : first };
+}
+
 /** The errors of commits that may mean a failed precondition. */
 const missing: ReadonlySet<ErrorKey> = new Set(['objectNotFound']);
 const taken: ReadonlySet<ErrorKey> = new Set(['duplicateValue', 'usernameTaken', 'emailTaken']);

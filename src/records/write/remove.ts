@@ -4,10 +4,11 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Assignment } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
-import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import type { Attempt, RuledFields, SeenWrite, SilencingFlags } from '../context/write-hooks.ts';
 import { runBeforeSave, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
-import { conditionOn, explained, type Precondition } from './precondition.ts';
+import { conditionOf, explained, type Precondition } from './precondition.ts';
+import { watchRecord } from './watch-record.ts';
 
 /** A record to be deleted. */
 export interface RecordRemoval {
@@ -45,13 +46,16 @@ export async function prepareRemove(context: RecordContext, removal: RecordRemov
   refuseOutright(principal, 'delete', className, objectId);
   const { flags } = takeFlags(body, actsAsMaster(principal));
   const ruled = await runBeforeSave(className, 'remove', { context, objectId, fields: {}, ...attempt });
+  const watching = watchRecord(context, 'remove', { className, objectId, fields: {} }, attempt.earlier);
+  const { seen, version } = watching instanceof Promise ? await watching : watching;
   const { at } = attempt;
-  const deletion = { context, removal, ruled, flags, at };
+  const deletion = { context, removal, ruled, flags, at, version, seen };
   return {
     className,
     objectId,
     fields: {},
     at,
+    ...(version !== undefined && { version }),
     ...(ruled.conditions && { conditions: ruled.conditions }),
     plan: (schema) => planRemove(deletion, schema),
   };
@@ -64,20 +68,27 @@ interface Deletion {
   readonly ruled: RuledFields;
   readonly flags: SilencingFlags;
   readonly at: number;
+  /** `updatedAt` of the record as it was read; the commit checks it. Left out: nothing was read. */
+  readonly version: number | undefined;
+  readonly seen: SeenWrite | undefined;
 }
 
 const none: ReadonlyMap<string, Assignment> = new Map();
 
 /** Pure. */
-function planRemove({ context, removal, ruled, flags, at }: Deletion, schema: Schema): RecordPlan {
+function planRemove({ context, removal, ruled, flags, at, version, seen }: Deletion, schema: Schema): RecordPlan {
   const { className, objectId, precondition } = removal;
   const table = schema.tables.get(className);
   if (!table) return fail('objectNotFound');
   const { rows: guard } = authorize(context.principal, 'delete', table, schema);
-  const condition = precondition && conditionOn(table, precondition);
   return {
     changes: [],
-    mutations: [...(ruled.before?.(schema) ?? []), { kind: 'delete', table, objectId, guard, ...(condition && { condition }) }],
-    events: [eventOf(context, { event: 'delete', table, objectId, sent: {}, assignments: none, flags, at })],
+    mutations: [
+      ...(ruled.before?.(schema) ?? []),
+      { kind: 'delete', table, objectId, guard, ...conditionOf(table, undefined, precondition, version) },
+    ],
+    events: [
+      eventOf(context, { event: 'delete', table, objectId, sent: {}, assignments: none, flags, at, ...(seen && { seen }) }),
+    ],
   };
 }

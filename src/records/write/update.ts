@@ -2,24 +2,20 @@ import { actsAsMaster, authorize, bothOf, grantFor, refuseOutright } from '../..
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import type { Filter } from '../../query/model/filter.ts';
-import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
+import { fieldOf, type Schema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';
-import type { Mutation } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
-import type { Attempt, RuledFields, SilencingFlags } from '../context/write-hooks.ts';
+import type { Attempt, RuledFields, SeenWrite, SilencingFlags } from '../context/write-hooks.ts';
 import { getRow, type Row } from '../read/find.ts';
 import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan, writtenAt } from './commit.ts';
 import { disownedBy, planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments } from './file-attachments.ts';
-import { conditionOn, explained, type Precondition } from './precondition.ts';
+import { conditionOf, explained, type OnlyIf, type Precondition } from './precondition.ts';
 import { SchemaDraft } from './schema-draft.ts';
-
-/** A condition on the record that the commit checks. Pure. */
-export type OnlyIf = (table: TableSchema) => Filter;
+import { watchRecord } from './watch-record.ts';
 
 /** Answer of an update. */
 export interface Updated {
@@ -94,10 +90,13 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
   refuseOutright(principal, 'update', className, objectId);
   const { fields, flags } = takeFlags(update.body, actsAsMaster(principal));
   const ruled = await runBeforeSave(className, 'update', { context, objectId, fields, ...attempt });
-  const { version, conditions } = ruled;
+  const { conditions } = ruled;
+  const watching = watchRecord(context, 'update', { className, objectId, fields }, attempt.earlier);
+  const { seen, version: read } = watching instanceof Promise ? await watching : watching;
+  const version = ruled.version ?? read;
   // Always later than the version that the rules have read, also within one millisecond and if clocks of processes differ.
   const at = version === undefined ? attempt.at : Math.max(attempt.at, version + 1);
-  const change = { context, update, ruled, flags, at };
+  const change = { context, update, ruled, flags, at, version, seen };
   return {
     className,
     objectId,
@@ -116,16 +115,19 @@ interface Change {
   readonly ruled: RuledFields;
   readonly flags: SilencingFlags;
   readonly at: number;
+  /** As in `RuledFields`. */
+  readonly version: number | undefined;
+  readonly seen: SeenWrite | undefined;
 }
 
 /** Plans an update, as `planCreate` does a create. Pure. */
 function planUpdate(
-  { context, update: { className, objectId, onlyIf, precondition }, ruled, flags, at }: Change,
+  { context, update: { className, objectId, onlyIf, precondition }, ruled, flags, at, version, seen }: Change,
   schema: Schema,
   resolved: ResolvedFiles,
 ): RecordPlan {
   const { principal } = context;
-  const { fields: sent, set, before, version } = ruled;
+  const { fields: sent, set, before } = ruled;
   const stored = schema.tables.get(className);
   if (!stored) return fail('objectNotFound');
   const grant = authorize(principal, 'update', stored, schema);
@@ -161,22 +163,17 @@ function planUpdate(
       ...relationSteps(table, relations, objectId),
       ...(planned.setsFile ? attachments(context, schema, assignments, resolved) : []),
     ],
-    events: [eventOf(context, { event: 'update', table, objectId, sent, assignments: planned.assignments, flags, at })],
+    events: [
+      eventOf(context, {
+        event: 'update',
+        table,
+        objectId,
+        sent,
+        assignments: planned.assignments,
+        flags,
+        at,
+        ...(seen && { seen }),
+      }),
+    ],
   };
-}
-
-/** Returns the condition that the commit checks: the caller's, and that the record is as the rules have read it. */
-function conditionOf(
-  table: TableSchema,
-  onlyIf: OnlyIf | undefined,
-  precondition: Precondition | undefined,
-  version: number | undefined,
-): Pick<Extract<Mutation, { kind: 'update' }>, 'condition'> {
-  const items: Filter[] = onlyIf ? [onlyIf(table)] : [];
-  const required = precondition && conditionOn(table, precondition);
-  if (required) items.push(required);
-  if (version !== undefined) items.push({ kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'eq', value: version });
-  const [first, ...others] = items;
-  if (!first) return {};
-  return { condition: others.length > 0 ? { kind: 'and', items } : first };
 }

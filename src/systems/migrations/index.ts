@@ -18,6 +18,7 @@ import { textIndexes } from './009-text-indexes.ts';
 import { views } from './010-views.ts';
 import { imports } from './011-imports.ts';
 import { idempotencyKeys } from './012-idempotency-keys.ts';
+import { adminLogTable } from './013-admin-log.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
 /** In order. Released migrations are never changed; new ones are added at the end. They use the present template. */
@@ -34,6 +35,7 @@ const migrations: readonly SystemMigration[] = [
   views,
   imports,
   idempotencyKeys,
+  adminLogTable,
 ];
 
 const newest = migrations.reduce<Level>(levelAfter, storedLevel(0, null));

@@ -1,3 +1,4 @@
+import { insertAct, newAct } from '../../acts/index.ts';
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { unlocked } from '../accounts/lockout.ts';
@@ -14,9 +15,16 @@ export type ResetOutcome = 'done' | 'badLink' | 'weakPassword';
  * Sets a new password by the token of a link, unlocks the user and ends all sessions, in one commit; of concurrent uses exactly one succeeds.
  * Reference: users.md#password-reset.
  * @param network of the client
+ * @param requestId of the request, for the log of administrators
  * @throws unavailable (503) if too many passwords wait to be hashed
  */
-export async function resetPassword(store: Store, token: string, password: string, network: string): Promise<ResetOutcome> {
+export async function resetPassword(
+  store: Store,
+  token: string,
+  password: string,
+  network: string,
+  requestId?: string,
+): Promise<ResetOutcome> {
   if (!meetsPolicy(password)) return 'weakPassword';
   if (!isResetToken(token)) return 'badLink';
   const tokenHash = hashToken(token);
@@ -37,11 +45,13 @@ export async function resetPassword(store: Store, token: string, password: strin
     updatedAt: at,
     updatedBy: user.objectId,
   };
+  // A link proves no more than that the mailbox is read, so its use is recorded.
+  const act = newAct({ act: 'users', subject: user.objectId, after: { passwordSet: true, byLink: true } }, { who: user.objectId, requestId });
   const isDone = await updateUser(
     store,
     user.objectId,
     (table) => ({ condition: hasLink(table, tokenHash, at), set }),
-    (schema) => endSessionsOf(schema, user.objectId),
+    (schema) => [...endSessionsOf(schema, user.objectId), ...insertAct(schema, act)],
   );
   return isDone ? 'done' : 'badLink';
 }

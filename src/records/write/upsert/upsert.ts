@@ -13,7 +13,8 @@ import { isOperator, type StoredValue, valueTypeOf } from '../../../values/index
 import { errorToReport, type Progress, type RecordContext } from '../../context/context.ts';
 import { createRecord } from '../create.ts';
 import { storedVersion } from '../precondition.ts';
-import { type OnlyIf, updateRecord } from '../update.ts';
+import type { OnlyIf } from '../precondition.ts';
+import { updateRecord } from '../update.ts';
 import { currentTarget, readMatchOn, type Target, targetOf } from './target.ts';
 
 /** Maximum number of records of a request. */

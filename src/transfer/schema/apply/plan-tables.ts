@@ -1,10 +1,12 @@
+import { serviceError } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { checkDefaults } from '../../../records/index.ts';
 import { applyChanges, type SchemaChange, schemaOf } from '../../../schema/change.ts';
 import { planTable, planTableChange } from '../../../schema/definition.ts';
 import { hasOptions, type Schema } from '../../../schema/model.ts';
+import { isSealed } from '../../../schema/system-tables.ts';
 import type { Delta, Retyped, TableDelta } from '../diff/delta.ts';
-import { inStep } from '../diff/step.ts';
+import { inStep, named } from '../diff/step.ts';
 import { SnapshotFault, type UniquePart } from '../model/snapshot.ts';
 import type { References } from '../state/references.ts';
 
@@ -33,6 +35,7 @@ export function planTables(schema: Schema, { tables, gone }: Delta, references: 
   const late: LateIndex[] = [];
   for (const delta of tables) {
     const { className, isNew } = delta;
+    if (isSealed(className)) throw named(className, serviceError('systemTable'));
     const planned = new TableSteps(schema, className);
     if (isNew) planned.add(className, (now) => planTable(now, className, additionsOf(delta, references)));
     else {

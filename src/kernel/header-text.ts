@@ -1,5 +1,8 @@
 /** Names of parameters that may carry a secret. */
 const secretName = /token|key|pass|session|secret|code|auth|credential/i;
+
+/** Whether what has this name may be a secret. */
+export const isSecretName = (name: string): boolean => secretName.test(name);
 const hidden = '***';
 
 /**
