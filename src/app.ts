@@ -17,7 +17,16 @@ import { OAuth, sweepItems } from './oauth/index.ts';
 import { Conditions, createLog, faultPlace, type Logger, Observations } from './observe/index.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts';
-import { Administration, DailyVisits, Deletions, KeyGuard, Maintenance, type System, Systems } from './systems/index.ts';
+import {
+  Administration,
+  DailyVisits,
+  Deletions,
+  deliverActs,
+  KeyGuard,
+  Maintenance,
+  type System,
+  Systems,
+} from './systems/index.ts';
 import { deleteOldImports, ImportJobs } from './transfer/index.ts';
 import { PasswordResets, Users } from './users/index.ts';
 
@@ -101,6 +110,7 @@ async function assemble(
     () => systems.opened(),
     [
       { name: 'retention', run: ({ store }, shouldStop) => deleteOld(store, config, Date.now(), shouldStop) },
+      { name: 'acts', run: (system) => deliverActs(stores.registry, system.registration.entry.id, system.store) },
       { name: 'sign-ins', run: ({ store }, shouldStop) => sweepItems(store, shouldStop) },
       { name: 'search indexes', run: ({ store }, shouldStop) => ensureSearchIndexes(store, shouldStop), isOfUse: true },
       { name: 'imports', run: ({ store }, shouldStop) => deleteOldImports(store, Date.now(), shouldStop) },

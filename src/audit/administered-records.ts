@@ -101,11 +101,10 @@ export function actOf(event: WriteEvent): ActFacts | null {
   });
   const further = also(event);
   if (changed.length + Object.keys(further).length === 0) return null;
-  const before = side(held(earlier, changed));
   return {
     act,
     subject,
-    ...(Object.keys(before).length > 0 && { before }),
+    before: side(held(earlier, changed)),
     after: { ...side(changed.map((name) => [name, present(name)])), ...further },
   };
 }

@@ -3,6 +3,7 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '..
 import { applyChanges, isDefaultField, type SchemaChange } from '../schema/change.ts';
 import { describeTable } from '../schema/describe.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
+import { fixedType } from '../schema/system-tables.ts';
 
 /** Returns the acts that schema changes of one commit are: for each table one of its schema, and one of its permissions. */
 export function schemaActs(changes: readonly SchemaChange[], schema: Schema): ActFacts[] {
@@ -34,7 +35,8 @@ function tableActs(
     });
   if (!changes.some(({ kind }) => kind === 'setPermissions')) return acts;
   const [gone, given] = [difference(was.permissions, is.permissions), difference(is.permissions, was.permissions)];
-  if (gone || given) acts.push({ act: 'permissions', subject: className, before: gone, after: given });
+  if (gone || given)
+    acts.push({ act: 'permissions', subject: className, before: before ? (gone ?? {}) : null, after: given ?? {} });
   return acts;
 }
 
@@ -44,13 +46,18 @@ function describe(table: TableSchema | undefined): { readonly parts: JsonObject;
   const { className: _, classLevelPermissions, ...parts } = describeTable(table);
   const { textIndex } = table;
   return {
-    parts: { ...parts, fields: ownFields(parts.fields as JsonObject), ...(textIndex.length > 0 && { textIndex: [...textIndex] }) },
+    parts: {
+      ...parts,
+      fields: clientFields(table, parts.fields as JsonObject),
+      ...(textIndex.length > 0 && { textIndex: [...textIndex] }),
+    },
     permissions: classLevelPermissions as JsonObject,
   };
 }
 
-const ownFields = (fields: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => !isDefaultField(name)));
+/** Returns the fields that somebody adds: every table has the default ones, and those of a fixed type appear with their first value. */
+const clientFields = ({ className }: TableSchema, fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !isDefaultField(name) && !fixedType(className, name)));
 
 /** Returns what of a description another one does not have or has differently, two levels deep; `null` for nothing. */
 function difference(of: JsonObject, other: JsonObject): JsonObject | null {

@@ -1,8 +1,8 @@
 import { actorId, type Principal } from '../access/index.ts';
+import { truncate, withoutCredentials, withoutSecrets } from '../kernel/header-text.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
-import { truncate, withoutCredentials, withoutSecrets } from '../kernel/header-text.ts';
 import { logTableOf } from './log-table.ts';
 import { type Column, ownColumns, ownValues } from './timeline.ts';
 

@@ -1,4 +1,5 @@
 import { actorId, holdsKey } from '../access/index.ts';
+import { truncate, withoutCredentials, withoutSecrets } from '../kernel/header-text.ts';
 import { newRowId } from '../kernel/ids.ts';
 import { claimsFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
 import { presentName } from '../schema/former-names.ts';
@@ -6,7 +7,6 @@ import { type Field, type FieldType, rootOf, type Schema, type TableSchema } fro
 import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import type { Mutation } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
-import { truncate, withoutCredentials, withoutSecrets } from '../kernel/header-text.ts';
 
 const className = '_Timeline';
 

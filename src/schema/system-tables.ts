@@ -156,7 +156,18 @@ const systemTables: ReadonlyMap<string, SystemTableSets> = new Map(
   Object.entries(tables).map(
     ([
       className,
-      { kept, secret = [], unique = {}, derived = {}, later = {}, guarding, watched = false, hidden = false, sealed = false, queries = [] },
+      {
+        kept,
+        secret = [],
+        unique = {},
+        derived = {},
+        later = {},
+        guarding,
+        watched = false,
+        hidden = false,
+        sealed = false,
+        queries = [],
+      },
     ]) => [
       className,
       {

@@ -63,12 +63,24 @@ export interface KeyUse {
   readonly at: number;
 }
 
+/**
+ * An act of administration whose state is in the registry: committed with it, and delivered to the log of its system, which is another database, by
+ * the next process that opens the system.
+ */
+export interface RegistryAct {
+  readonly id: string;
+  /** The act as JSON. */
+  readonly text: string;
+}
+
 /** How to put aside a system whose application id another system takes. */
 export interface Exchange {
   /** As in `RemovedSystem`; a system that was removed before keeps its own. */
   readonly deleteAfter: number;
   /** A system that may be deleted by this time is not exchanged. Milliseconds since 1970. */
   readonly now: number;
+  /** Of the system that is put aside. */
+  readonly act?: RegistryAct;
 }
 
 /** How a system is added. */
@@ -77,10 +89,18 @@ export interface Addition {
   readonly onlyFirst?: boolean;
   /** Put aside the system that has the application id, in force or removed, if there is one. */
   readonly replace?: Exchange;
+  /** Of the added system. */
+  readonly act?: RegistryAct;
+  /** Of another system, of which it was made. */
+  readonly original?: { readonly appId: string; readonly act: RegistryAct };
 }
 
 /** A store that was created or adopted for a system. @see KnownStore.noticedAt */
-export type PreparedStore = StoreIdentity & { readonly noticedAt?: number };
+export type PreparedStore = StoreIdentity & {
+  readonly noticedAt?: number;
+  /** The system that an adopted store had; the new one gets what was not delivered to it. */
+  readonly formerSystemId?: string;
+};
 
 /** The systems of an installation have been moved to the other kind of store and are served from there. */
 export interface MovedMark {
@@ -125,20 +145,20 @@ export interface Registry {
    * @param deleteAfter as in `RemovedSystem`
    * @returns whether that changed anything
    */
-  removeSystem(appId: string, deleteAfter: number): Promise<boolean>;
+  removeSystem(appId: string, deleteAfter: number, act?: RegistryAct): Promise<boolean>;
   /**
    * Puts a removed system back in force, under its application id. Another removed system that has this id is exchanged.
    * @param appId as in `RemovedSystem`
    * @param replace how to put aside the system in force; without it, one that has the application id prevents the restore
    * @returns whether there is such a system, not yet due for deletion at `now`, and its application id was free
    */
-  restoreSystem(appId: string, now: number, replace?: Exchange): Promise<boolean>;
+  restoreSystem(appId: string, now: number, replace?: Exchange, act?: RegistryAct): Promise<boolean>;
   /**
    * Holds or resumes the schedules, triggers and mail of a system in force.
    * @param at hold since this time, in milliseconds since 1970; `null`: resume
    * @returns whether that changed anything
    */
-  holdSystem(appId: string, at: number | null): Promise<boolean>;
+  holdSystem(appId: string, at: number | null, act?: RegistryAct): Promise<boolean>;
   /**
    * Deletes a removed system that may be deleted by `now`. After an interruption the system can no longer be restored, and its deletion can be
    * started again.
@@ -146,8 +166,8 @@ export interface Registry {
    * @returns false if there is no such system, or another process is deleting it
    */
   deleteSystem(appId: string, now: number, work: () => Promise<void>): Promise<boolean>;
-  /** Drops a system, in force or removed, with its keys, and leaves its data. @returns whether there was one */
-  forgetSystem(appId: string): Promise<boolean>;
+  /** Drops a system, in force or removed, with its keys, and leaves its data and its undelivered acts. @returns whether there was one */
+  forgetSystem(appId: string, act?: RegistryAct): Promise<boolean>;
   /** Returns what is known now of the store of a system, in force or removed; `null` if there is no such system. */
   storeOf(appId: string): Promise<KnownStore | null>;
   /** Returns the same of all systems. */
@@ -155,9 +175,13 @@ export interface Registry {
   /** Records new facts about a store; `version` stays. @throws if another process is writing at that time */
   recordStore(systemId: string, note: StoreNote): Promise<void>;
   /** @returns whether the name was free and the system exists */
-  addKey(key: KeyEntry): Promise<boolean>;
+  addKey(key: KeyEntry, act?: RegistryAct): Promise<boolean>;
   /** @returns whether there was one */
-  removeKey(appId: string, name: string): Promise<boolean>;
+  removeKey(appId: string, name: string, act?: RegistryAct): Promise<boolean>;
+  /** Returns the acts of a system that are not known to be in its log, in their order. @throws unavailable */
+  undeliveredActs(systemId: string): Promise<readonly RegistryAct[]>;
+  /** Removes acts that are in the log of their system; `version` stays. A crash may bring them back. @throws unavailable */
+  actsDelivered(ids: readonly string[]): Promise<void>;
   /** Records when keys were used, if that is later than the known time; `version` stays. @throws if another process is writing at that time */
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
   /** Returns when the keys of a system were last used; unused ones are missing. */

@@ -1,10 +1,11 @@
 import { newSecret } from '../kernel/ids.ts';
-import { DAY_MS } from '../kernel/time.ts';
+import { DAY_MS, isoText } from '../kernel/time.ts';
 import type { Engine } from '../storage/engine.ts';
 import { newIdentity, type StoredPlace } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import type { Exchange, KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
 import { type AdoptedSystem, adoptStore } from './adoption.ts';
+import { registryAct, systemAct } from './deliver-acts.ts';
 import { findUnregistered, inspectStores, keepStore, recordGeneration, type StoreState } from './inspection.ts';
 import { type Belongings, clearUnfinished, type MadeSystem, type MakerParts, makeSystem, withPlace } from './making.ts';
 import { openStore } from './migrations/index.ts';
@@ -72,8 +73,9 @@ export class Administration {
    * (`nameBeside`)
    * @throws AdministrationError if the application id is taken; what `fill` throws
    */
-  makeSystem(made: MadeSystem, replaces: boolean): Promise<void> {
-    return makeSystem(this.#parts, made, replaces ? newExchange : undefined);
+  async makeSystem(made: MadeSystem, replaces: boolean): Promise<void> {
+    await makeSystem(this.#parts, made, replaces ? () => newExchange(made.appId) : undefined);
+    if (made.original !== undefined) await this.#deliver(made.original);
   }
 
   /**
@@ -110,7 +112,8 @@ export class Administration {
       return identity;
     };
     return withPlace(this.#engine, place, async () => {
-      if (!(await this.#registry.addSystem(entry, [key], prepare, { onlyFirst }))) return null;
+      const act = systemAct(appId, 'added', { name: entry.name, keys: [key.name] });
+      if (!(await this.#registry.addSystem(entry, [key], prepare, { onlyFirst, act }))) return null;
       // Opening completes the system: it is in force now and is never recreated.
       await (await openStore(this.#engine, this.#registry, appId)).close();
       return credentials;
@@ -127,14 +130,16 @@ export class Administration {
    * Reference: faults.md#missing-and-foreign-stores.
    * @throws AdministrationError if the application id is taken or the store was not completed; StoreRefused if there is none
    */
-  adoptSystem(wanted: AdoptedSystem): Promise<SystemCredentials> {
-    return adoptStore(this.#registry, this.#engine, wanted);
+  async adoptSystem(wanted: AdoptedSystem): Promise<SystemCredentials> {
+    const made = await adoptStore(this.#registry, this.#engine, wanted);
+    await this.#deliver(made.appId);
+    return made;
   }
 
   /** Drops a system and its keys from the registry, and touches nothing else. @throws AdministrationError if there is none */
   async forgetSystem(appId: string): Promise<void> {
     await keepStore(this.#registry, this.#engine, appId);
-    if (!(await this.#registry.forgetSystem(appId))) this.checkSystem(appId);
+    if (!(await this.#registry.forgetSystem(appId, systemAct(appId, 'forgotten')))) this.checkSystem(appId);
   }
 
   /** Inspects the stores of the systems in force, without changing them. */
@@ -153,9 +158,10 @@ export class Administration {
    * @throws AdministrationError if there is none
    */
   async removeSystem(appId: string): Promise<number> {
-    const { deleteAfter } = newExchange();
+    const { deleteAfter } = newExchange(appId);
     await recordGeneration(this.#registry, this.#engine, appId);
-    if (!(await this.#registry.removeSystem(appId, deleteAfter))) this.checkSystem(appId);
+    const act = systemAct(appId, 'removed', { until: isoText(deleteAfter) });
+    if (!(await this.#registry.removeSystem(appId, deleteAfter, act))) this.checkSystem(appId);
     return deleteAfter;
   }
 
@@ -165,8 +171,11 @@ export class Administration {
    * @param replaces whether the system in force under its application id is put aside
    * @throws AdministrationError if there is none, or one is in force
    */
-  restoreSystem(name: string, replaces = false): Promise<Restored> {
-    return restoreRemoved(this.#registry, this.#engine, name, replaces ? newExchange() : undefined);
+  async restoreSystem(name: string, replaces = false): Promise<Restored> {
+    const exchange = replaces ? (appId: string) => newExchange(appId) : undefined;
+    const restored = await restoreRemoved(this.#registry, this.#engine, name, exchange);
+    await this.#deliver(restored.appId);
+    return restored;
   }
 
   /**
@@ -174,7 +183,9 @@ export class Administration {
    */
   async resumeSystem(appId: string): Promise<boolean> {
     this.checkSystem(appId);
-    return this.#registry.holdSystem(appId, null);
+    const resumed = await this.#registry.holdSystem(appId, null, systemAct(appId, 'resumed'));
+    if (resumed) await this.#deliver(appId);
+    return resumed;
   }
 
   /**
@@ -263,20 +274,34 @@ export class Administration {
     const salt = this.systems().find((system) => system.appId === appId)?.keySalt ?? this.#registry.salt;
     const hash = hashKey(hashPrefix(salt, appId, 'apiKey'), key);
     if (present.some((one) => one.hash === hash)) refuse('this key is in use under another name');
-    const added = await this.#registry.addKey({ appId, name: checkName(name), hash, createdAt: Date.now() });
+    const act = registryAct({ act: 'keys', subject: checkName(name), after: { name } });
+    const added = await this.#registry.addKey({ appId, name, hash, createdAt: Date.now() }, act);
     if (!added) refuse(`there is a key named ${name} already`);
+    await this.#deliver(appId);
     return key;
   }
 
   /** Revokes an API key. @throws AdministrationError if there is no such system or key */
   async revokeKey(appId: string, name: string): Promise<void> {
     this.checkSystem(appId);
-    if (!(await this.#registry.removeKey(appId, name))) refuse(`there is no key named ${printable(name)}`);
+    const act = registryAct({ act: 'keys', subject: name, before: { name } });
+    if (!(await this.#registry.removeKey(appId, name, act))) refuse(`there is no key named ${printable(name)}`);
+    await this.#deliver(appId);
+  }
+
+  /** Opens a system, which writes the acts that the registry has committed for it. One that cannot be opened now gets them later. */
+  async #deliver(appId: string): Promise<void> {
+    try {
+      await (await openStore(this.#engine, this.#registry, appId)).close();
+    } catch {
+      // The next process that opens it delivers them.
+    }
   }
 }
 
 /** Returns the deadline of a system that is put aside now. */
-function newExchange(): Exchange {
+function newExchange(appId: string): Exchange {
   const now = Date.now();
-  return { deleteAfter: now + RETENTION_MS, now };
+  const deleteAfter = now + RETENTION_MS;
+  return { deleteAfter, now, act: systemAct(appId, 'replaced', { until: isoText(deleteAfter) }) };
 }

@@ -2,6 +2,7 @@ import type { Engine } from '../storage/engine.ts';
 import { knownOf, newBirth, type StoreIdentity, StoreRefused } from '../storage/identity.ts';
 import { placePattern } from '../storage/places.ts';
 import type { Registry } from '../storage/registry.ts';
+import { systemAct } from './deliver-acts.ts';
 import { migrate } from './migrations/index.ts';
 import { newEntry, refuse, type SystemCredentials } from './new-entry.ts';
 import { ownId } from './removed.ts';
@@ -39,9 +40,10 @@ export async function adoptStore(
     } finally {
       await store.close();
     }
-    return { ...identity, noticedAt: entry.createdAt };
+    return { ...identity, noticedAt: entry.createdAt, ...(found && { formerSystemId: found.systemId }) };
   };
-  if (await registry.addSystem({ ...entry, place: given }, [key], prepare)) return credentials;
+  const act = systemAct(appId, 'adopted', { name: entry.name, keys: [key.name] });
+  if (await registry.addSystem({ ...entry, place: given }, [key], prepare, { act })) return credentials;
   const { removed } = registry.read();
   const aside = removed.find((one) => ownId(one) === appId)?.appId ?? appId;
   return refuse(`${appId} is registered: system forget ${aside} drops it from the registry first`);

@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ActFacts } from '../acts/index.ts';
 import type { Engine } from '../storage/engine.ts';
 import { makerMark, newIdentity } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import type { Exchange, KeyEntry, Registry, SystemEntry } from '../storage/registry.ts';
+import { registryAct } from './deliver-acts.ts';
 import { recordGeneration } from './inspection.ts';
 import { openStore } from './migrations/index.ts';
 import { refuse } from './new-entry.ts';
@@ -36,6 +38,10 @@ export interface MadeSystem extends Pick<SystemEntry, 'id' | 'appId' | 'place'> 
    * @returns its registry entry
    */
   fill(store: Store): Promise<Registered>;
+  /** What made it, for its log. */
+  readonly act: ActFacts;
+  /** Application id of a system whose log tells of it too. */
+  readonly original?: string;
 }
 
 /** Timeout, in milliseconds, of waiting for another process that creates something in the same place. */
@@ -63,7 +69,7 @@ export async function withPlace<T>(engine: Pick<Engine, 'lockPlace'>, place: str
  */
 export async function makeSystem(
   parts: MakerParts,
-  { id, appId, place, fill }: MadeSystem,
+  { id, appId, place, fill, act, original }: MadeSystem,
   replace: (() => Exchange) | undefined,
 ): Promise<void> {
   const { registry, engine } = parts;
@@ -83,7 +89,11 @@ export async function makeSystem(
       }
       const { system, keys } = registered;
       if (replace) await recordGeneration(registry, engine, appId);
-      const how = replace ? { replace: replace() } : {};
+      const how = {
+        act: registryAct(act),
+        ...(replace && { replace: replace() }),
+        ...(original !== undefined && { original: { appId: original, act: registryAct(act) } }),
+      };
       if (!(await registry.addSystem(system, keys, async () => identity, how))) {
         refuseTaken(registry.read(), appId);
         refuse(`the application id ${appId} is taken`);

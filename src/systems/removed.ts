@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine } from '../storage/engine.ts';
 import { UsedSinceRemoval } from '../storage/identity.ts';
 import type { Exchange, Registry, RegistryContent, RemovedSystem } from '../storage/registry.ts';
+import { systemAct } from './deliver-acts.ts';
 import { recordGeneration } from './inspection.ts';
 import { printable, refuse } from './new-entry.ts';
 
@@ -30,14 +31,14 @@ export interface Restored {
 /**
  * Puts a removed system back in force. Reference: faults.md#removed-systems.
  * @param name its application id (of several the one removed last), or `RemovedSystem.appId`
- * @param replace deadline of the system in force, which is put aside; left out: it is not replaced
+ * @param exchange returns the deadline of the system in force, which is put aside; left out: it is not replaced
  * @throws AdministrationError if there is no such system, or one of its application id is in force and not replaced
  */
 export async function restoreRemoved(
   registry: Registry,
   engine: Engine,
   name: string,
-  replace: Exchange | undefined,
+  exchange: ((appId: string) => Exchange) | undefined,
 ): Promise<Restored> {
   const now = Date.now();
   const { systems, removed } = registry.read();
@@ -47,6 +48,7 @@ export async function restoreRemoved(
   if (!found || found.deleteAfter <= now)
     return refuse(named.length > 0 ? `${printable(name)} is being deleted` : `there is no removed system ${printable(name)}`);
   const appId = ownId(found);
+  const replace = exchange?.(appId);
   if (systems.some((one) => one.appId === appId)) {
     if (!replace)
       return refuse(
@@ -54,7 +56,7 @@ export async function restoreRemoved(
       );
     await recordGeneration(registry, engine, appId);
   }
-  if (!(await registry.restoreSystem(found.appId, now, replace)))
+  if (!(await registry.restoreSystem(found.appId, now, replace, systemAct(appId, 'restored'))))
     return refuse(`${appId} was not restored: another process has exchanged or deleted it meanwhile`);
   const left = registry.read().removed;
   return { appId, others: left.filter((one) => ownId(one) === appId && one.deleteAfter > now) };

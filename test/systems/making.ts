@@ -44,6 +44,7 @@ export async function makeSystem(
     await new Administration(registry, engine, openFiles).makeSystem(
       {
         ...system,
+        act: { act: 'system', subject: appId },
         async fill(store) {
           await provision(store);
           await createRecord(masterContext(store), 'Made', { by: 'maker' });

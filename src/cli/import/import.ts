@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
+import { newAct, operator } from '../../acts/index.ts';
 import { activeTriggers } from '../../automation/definition/trigger-cache.ts';
 import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -160,7 +161,8 @@ async function run(importing: Run, { ask, print }: { ask: Actions['ask']; print:
   try {
     const progress = options.dryRun
       ? null
-      : (continued?.progress ?? (await ImportProgress.begin(context.store, idOf(plan, table), table, termsOf(plan, request))));
+      : (continued?.progress ??
+        (await ImportProgress.begin(context.store, idOf(plan, table), table, termsOf(plan, request), actOf(plan, request))));
     return await execute(importing, plan, progress, rejects, print);
   } finally {
     await rejects.close();
@@ -227,6 +229,10 @@ const termsOf = ({ format }: ImportPlan, { map, dateOrder, encoding, matchOn, lo
     encoding: encoding ?? null,
     map: Object.fromEntries(map),
   });
+
+/** The row of an import in the log of administrators, written when it begins. */
+const actOf = ({ format, rows }: ImportPlan, { className, matchOn }: ImportRequest) =>
+  newAct({ act: 'import', subject: className, after: { format, rows, matchOn: [...matchOn] } }, operator);
 
 function printResult(
   { done: rows, created, updated, rejected }: { done: number; created: number; updated: number; rejected: number },

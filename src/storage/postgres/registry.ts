@@ -10,6 +10,7 @@ import type {
   MovedMark,
   PreparedStore,
   Registry,
+  RegistryAct,
   RegistryContent,
   RemovedSystem,
   SystemEntry,
@@ -22,6 +23,7 @@ import { migrateRegistry } from './schema/migrations.ts';
 import {
   backupTurnFrom,
   contentFrom,
+  insertAct,
   insertKey,
   insertSystem,
   installation,
@@ -34,6 +36,7 @@ import {
   readSystems,
   recordBackupTurn,
   systems,
+  undelivered,
   wasExchanged,
 } from './schema/registry-rows.ts';
 import { arrayLiteral } from './sql/arrays.ts';
@@ -122,7 +125,7 @@ export class PostgresRegistry implements Registry {
     system: SystemEntry | RemovedSystem,
     withKeys: readonly KeyEntry[],
     prepare: () => Promise<PreparedStore | undefined>,
-    { onlyFirst = false, replace }: Addition = {},
+    { onlyFirst = false, replace, act, original }: Addition = {},
   ): Promise<boolean> {
     return this.#change(async (session) => {
       if (onlyFirst) {
@@ -137,8 +140,16 @@ export class PostgresRegistry implements Registry {
       const { affected } = await session.query(insertSystem(system));
       if (affected === 0) return false;
       await Promise.all(withKeys.map((key) => session.query(insertKey(key))));
+      if (act) await session.query(insertAct(appId, act));
+      if (original) await session.query(insertAct(original.appId, original.act));
       const identity = await prepare();
       if (identity) {
+        const { formerSystemId } = identity;
+        if (formerSystemId !== undefined)
+          await session.query({
+            text: `UPDATE ${undelivered} SET "systemId" = $1 WHERE "systemId" = $2`,
+            params: [id, formerSystemId],
+          });
         const known = `UPDATE ${systems} SET birth = $2, generation = $3::bigint, "noticedAt" = $4::bigint WHERE id = $1`;
         await session.query({ text: known, params: [id, identity.birth, identity.generation, identity.noticedAt ?? null] });
       }
@@ -146,13 +157,13 @@ export class PostgresRegistry implements Registry {
     });
   }
 
-  removeSystem(appId: string, deleteAfter: number): Promise<boolean> {
+  removeSystem(appId: string, deleteAfter: number, act?: RegistryAct): Promise<boolean> {
     const text = `UPDATE ${systems} SET "deleteAfter" = $2::bigint
       WHERE "appId" = $1 AND ("deleteAfter" IS NULL OR "deleteAfter" > $2::bigint)`;
-    return this.#changeOne({ text, params: [appId, deleteAfter] });
+    return this.#changeOne({ text, params: [appId, deleteAfter] }, appId, act);
   }
 
-  restoreSystem(appId: string, now: number, replace?: Exchange): Promise<boolean> {
+  restoreSystem(appId: string, now: number, replace?: Exchange, act?: RegistryAct): Promise<boolean> {
     const find = `SELECT id, coalesce("formerAppId", "appId") FROM ${systems} WHERE "appId" = $1 AND "deleteAfter" > $2::bigint FOR UPDATE`;
     const other = `SELECT "deleteAfter" FROM ${systems} WHERE lower("appId") = lower($1::text) AND id <> $2 FOR UPDATE`;
     const restore = `UPDATE ${systems} SET "appId" = $1, "formerAppId" = NULL, "deleteAfter" = NULL WHERE id = $2`;
@@ -164,14 +175,15 @@ export class PostgresRegistry implements Registry {
       if (there && there[0] === null && !replace) return false;
       if (there && !(await putAside(session, own, replace ?? { deleteAfter: now, now }))) return false;
       await session.query({ text: restore, params: [own, id] });
+      if (act) await session.query(insertAct(own, act));
       return true;
     });
   }
 
-  holdSystem(appId: string, at: number | null): Promise<boolean> {
+  holdSystem(appId: string, at: number | null, act?: RegistryAct): Promise<boolean> {
     const text = `UPDATE ${systems} SET "heldAt" = $1::bigint WHERE "appId" = $2 AND "deleteAfter" IS NULL
       AND ("heldAt" IS NULL) <> ($1::bigint IS NULL)`;
-    return this.#changeOne({ text, params: [at, appId] });
+    return this.#changeOne({ text, params: [at, appId] }, appId, act);
   }
 
   async deleteSystem(appId: string, now: number, work: () => Promise<void>): Promise<boolean> {
@@ -180,6 +192,8 @@ export class PostgresRegistry implements Registry {
     return this.#change(async (session) => {
       if (!(await this.#lockDeletion(session, appId))) return false;
       await work();
+      const ofSystem = `DELETE FROM ${undelivered} WHERE "systemId" IN (SELECT id FROM ${systems} WHERE "appId" = $1)`;
+      await session.query({ text: ofSystem, params: [appId] });
       await session.query({ text: `DELETE FROM ${systems} WHERE "appId" = $1`, params: [appId] });
       return true;
     });
@@ -196,8 +210,22 @@ export class PostgresRegistry implements Registry {
     return rows[0]?.[0] === 1;
   }
 
-  forgetSystem(appId: string): Promise<boolean> {
-    return this.#changeOne({ text: `DELETE FROM ${systems} WHERE "appId" = $1`, params: [appId] });
+  forgetSystem(appId: string, act?: RegistryAct): Promise<boolean> {
+    return this.#change(async (session) => {
+      if (act) await session.query(insertAct(appId, act));
+      return (await session.query({ text: `DELETE FROM ${systems} WHERE "appId" = $1`, params: [appId] })).affected > 0;
+    });
+  }
+
+  async undeliveredActs(systemId: string): Promise<readonly RegistryAct[]> {
+    const text = `SELECT id, act FROM ${undelivered} WHERE "systemId" = $1 ORDER BY id`;
+    const rows = await this.#database.short({ text, params: [systemId] });
+    return rows.map(([id, act]) => ({ id, text: act }) as RegistryAct);
+  }
+
+  async actsDelivered(ids: readonly string[]): Promise<void> {
+    const text = `DELETE FROM ${undelivered} WHERE id = ANY ($1::text[])`;
+    await this.#database.atomically([{ text, params: [arrayLiteral(ids)] }]);
   }
 
   async storeOf(appId: string): Promise<KnownStore | null> {
@@ -220,12 +248,12 @@ export class PostgresRegistry implements Registry {
     await this.#database.atomically([{ text, params: [systemId, ...values] }]);
   }
 
-  addKey(key: KeyEntry): Promise<boolean> {
-    return this.#changeOne(insertKey(key));
+  addKey(key: KeyEntry, act?: RegistryAct): Promise<boolean> {
+    return this.#changeOne(insertKey(key), key.appId, act);
   }
 
-  removeKey(appId: string, name: string): Promise<boolean> {
-    return this.#changeOne({ text: `DELETE FROM ${keys} WHERE "appId" = $1 AND name = $2`, params: [appId, name] });
+  removeKey(appId: string, name: string, act?: RegistryAct): Promise<boolean> {
+    return this.#changeOne({ text: `DELETE FROM ${keys} WHERE "appId" = $1 AND name = $2`, params: [appId, name] }, appId, act);
   }
 
   async recordKeyUses(uses: readonly KeyUse[]): Promise<void> {
@@ -252,8 +280,13 @@ export class PostgresRegistry implements Registry {
 
   close(): void {}
 
-  #changeOne(statement: Statement): Promise<boolean> {
-    return this.#change(async (session) => (await session.query(statement)).affected > 0);
+  /** @param appId of the act */
+  #changeOne(statement: Statement, appId = '', act?: RegistryAct): Promise<boolean> {
+    return this.#change(async (session) => {
+      if ((await session.query(statement)).affected === 0) return false;
+      if (act) await session.query(insertAct(appId, act));
+      return true;
+    });
   }
 
   /** Makes a change and notifies the other processes with the commit. No time limit, because creating a system's store is part of the transaction. */

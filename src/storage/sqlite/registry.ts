@@ -11,6 +11,7 @@ import type {
   MovedMark,
   PreparedStore,
   Registry,
+  RegistryAct,
   RegistryContent,
   RemovedSystem,
   SystemEntry,
@@ -88,7 +89,7 @@ export class SqliteRegistry implements Registry {
     system: SystemEntry | RemovedSystem,
     keys: readonly KeyEntry[],
     prepare: () => Promise<PreparedStore | undefined>,
-    { onlyFirst = false, replace }: Addition = {},
+    { onlyFirst = false, replace, act, original }: Addition = {},
   ): Promise<boolean> {
     return this.#file.transact(async () => {
       if (onlyFirst && this.#file.one('SELECT 1 FROM systems')) return false;
@@ -106,8 +107,13 @@ export class SqliteRegistry implements Registry {
       );
       if (!added) return false;
       for (const key of keys) this.#insertKey(key);
+      this.#note(appId, act);
+      if (original) this.#note(original.appId, original.act);
       const identity = await prepare();
       if (identity) {
+        const { formerSystemId } = identity;
+        if (formerSystemId !== undefined)
+          this.#file.change('UPDATE undelivered_acts SET systemId = ? WHERE systemId = ?', id, formerSystemId);
         const known = 'UPDATE systems SET birth = ?, generation = ?, noticedAt = ? WHERE id = ?';
         this.#file.change(known, identity.birth, identity.generation, identity.noticedAt ?? null, id);
       }
@@ -115,12 +121,12 @@ export class SqliteRegistry implements Registry {
     });
   }
 
-  removeSystem(appId: string, deleteAfter: number): Promise<boolean> {
+  removeSystem(appId: string, deleteAfter: number, act?: RegistryAct): Promise<boolean> {
     const sql = `UPDATE systems SET deleteAfter = ?1 WHERE appId = ?2 COLLATE BINARY AND (deleteAfter IS NULL OR deleteAfter > ?1)`;
-    return this.#file.transact(() => this.#file.change(sql, deleteAfter, appId));
+    return this.#file.transact(() => this.#noted(appId, act, this.#file.change(sql, deleteAfter, appId)));
   }
 
-  restoreSystem(appId: string, now: number, replace?: Exchange): Promise<boolean> {
+  restoreSystem(appId: string, now: number, replace?: Exchange, act?: RegistryAct): Promise<boolean> {
     const find = 'SELECT id, coalesce(formerAppId, appId) AS own FROM systems WHERE appId = ? COLLATE BINARY AND deleteAfter > ?';
     const other = 'SELECT appId, deleteAfter FROM systems WHERE appId = ? AND id <> ?';
     const restore = 'UPDATE systems SET appId = ?, formerAppId = NULL, deleteAfter = NULL WHERE id = ?';
@@ -132,23 +138,23 @@ export class SqliteRegistry implements Registry {
       if (there && there.deleteAfter === null && !replace) return false;
       if (there && !this.#putAside(own, replace ?? { deleteAfter: now, now })) return false;
       this.#rename(appId, own);
-      return this.#file.change(restore, own, id);
+      return this.#noted(own, act, this.#file.change(restore, own, id));
     });
   }
 
-  holdSystem(appId: string, at: number | null): Promise<boolean> {
+  holdSystem(appId: string, at: number | null, act?: RegistryAct): Promise<boolean> {
     const sql = `UPDATE systems SET heldAt = ?1 WHERE appId = ?2 COLLATE BINARY AND deleteAfter IS NULL
       AND (heldAt IS NULL) <> (?1 IS NULL)`;
-    return this.#file.transact(() => this.#file.change(sql, at, appId));
+    return this.#file.transact(() => this.#noted(appId, act, this.#file.change(sql, at, appId)));
   }
 
   /** Renames the row that has an application id, to free the id. @returns whether there was one that may be exchanged */
-  #putAside(appId: string, { deleteAfter, now }: Exchange): boolean {
+  #putAside(appId: string, { deleteAfter, now, act }: Exchange): boolean {
     const aside = nameBeside(appId);
     this.#rename(appId, aside);
     const sql = `UPDATE systems SET appId = ?1, formerAppId = appId, place = coalesce(place, appId), deleteAfter = coalesce(deleteAfter, ?2)
       WHERE appId = ?3 COLLATE BINARY AND (deleteAfter IS NULL OR deleteAfter > ?4)`;
-    if (this.#file.change(sql, aside, deleteAfter, appId, now)) return true;
+    if (this.#file.change(sql, aside, deleteAfter, appId, now)) return this.#noted(aside, act, true);
     this.#rename(aside, appId);
     return false;
   }
@@ -167,14 +173,42 @@ export class SqliteRegistry implements Registry {
       if (!(await this.#file.transact(() => this.#file.change(begin, appId, now)))) return false;
       await work();
       const end = 'DELETE FROM systems WHERE appId = ? COLLATE BINARY AND deleteAfter = 0';
-      return await this.#file.transact(() => this.#file.change(end, appId));
+      return await this.#file.transact(() => {
+        this.#file.change('DELETE FROM undelivered_acts WHERE systemId IN (SELECT id FROM systems WHERE appId = ?)', appId);
+        return this.#file.change(end, appId);
+      });
     } finally {
       lock.release();
     }
   }
 
-  forgetSystem(appId: string): Promise<boolean> {
-    return this.#file.transact(() => this.#file.change('DELETE FROM systems WHERE appId = ? COLLATE BINARY', appId));
+  forgetSystem(appId: string, act?: RegistryAct): Promise<boolean> {
+    return this.#file.transact(() => {
+      this.#note(appId, act);
+      return this.#file.change('DELETE FROM systems WHERE appId = ? COLLATE BINARY', appId);
+    });
+  }
+
+  /** Keeps the act of a change, within its transaction, if it changed anything. */
+  #noted(appId: string, act: RegistryAct | undefined, changed: boolean): boolean {
+    if (changed) this.#note(appId, act);
+    return changed;
+  }
+
+  #note(appId: string, act: RegistryAct | undefined): void {
+    const sql = 'INSERT INTO undelivered_acts (id, systemId, act) SELECT ?, id, ? FROM systems WHERE appId = ? COLLATE BINARY';
+    if (act) this.#file.change(sql, act.id, act.text, appId);
+  }
+
+  async undeliveredActs(systemId: string): Promise<readonly RegistryAct[]> {
+    return this.#file.all<RegistryAct>('SELECT id, act AS text FROM undelivered_acts WHERE systemId = ? ORDER BY id', systemId);
+  }
+
+  async actsDelivered(ids: readonly string[]): Promise<void> {
+    this.#file.note((db) => {
+      const remove = db.prepare('DELETE FROM undelivered_acts WHERE id = ?');
+      for (const id of ids) remove.run(id);
+    });
   }
 
   async storeOf(appId: string): Promise<KnownStore | null> {
@@ -202,12 +236,13 @@ export class SqliteRegistry implements Registry {
     this.#file.note((db) => db.prepare(sql).run(systemId, ...values));
   }
 
-  addKey(key: KeyEntry): Promise<boolean> {
-    return this.#file.transact(() => this.#insertKey(key));
+  addKey(key: KeyEntry, act?: RegistryAct): Promise<boolean> {
+    return this.#file.transact(() => this.#noted(key.appId, act, this.#insertKey(key)));
   }
 
-  removeKey(appId: string, name: string): Promise<boolean> {
-    return this.#file.transact(() => this.#file.change('DELETE FROM keys WHERE appId = ? AND name = ?', appId, name));
+  removeKey(appId: string, name: string, act?: RegistryAct): Promise<boolean> {
+    const sql = 'DELETE FROM keys WHERE appId = ? AND name = ?';
+    return this.#file.transact(() => this.#noted(appId, act, this.#file.change(sql, appId, name)));
   }
 
   async recordKeyUses(uses: readonly KeyUse[]): Promise<void> {

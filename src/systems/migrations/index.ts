@@ -6,6 +6,7 @@ import { type KnownStore, type StoreIdentity, type StoreNote, StoreRefused } fro
 import { type Level, levelAfter, pendingMigrations, storedLevel } from '../../storage/migrations.ts';
 import type { Store } from '../../storage/port.ts';
 import type { Registry } from '../../storage/registry.ts';
+import { type ActRegistry, deliverActs } from '../deliver-acts.ts';
 import { users } from './001-users.ts';
 import { files } from './002-files.ts';
 import { phones } from './003-phones.ts';
@@ -73,6 +74,8 @@ export async function openStore(
     const note = noteOf(known, identity, missingSince);
     if (note) await saveNote(registry, known.systemId, note);
     await migrate(store, `the system ${appId}`);
+    // The acts stay in the registry, for the next opening, if they cannot be written now.
+    await deliverActs(registry, known.systemId, store).catch(() => {});
     return store;
   } catch (error) {
     await store.close();
@@ -81,7 +84,7 @@ export async function openStore(
 }
 
 /** The part of a registry that opening a store needs. */
-export type StoreRegistry = Pick<Registry, 'storeOf' | 'recordStore'>;
+export type StoreRegistry = Pick<Registry, 'storeOf' | 'recordStore'> & ActRegistry;
 
 async function openKnown(
   engine: Pick<Engine, 'open'>,

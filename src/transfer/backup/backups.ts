@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Encrypter } from 'age-encryption';
+import { insertAct, newAct, operator } from '../../acts/index.ts';
+import { isPassing } from '../../errors/fail.ts';
 import type { FileStore } from '../../files/index.ts';
 import type { Engine } from '../../storage/engine.ts';
+import type { Store } from '../../storage/port.ts';
 import type { Registry, SystemEntry } from '../../storage/registry.ts';
 import { type Administration, openStore } from '../../systems/index.ts';
 import { readBackup } from './archive-reader.ts';
@@ -81,7 +84,9 @@ export class Backups {
         store,
         files: bytes && filesOf(bytes, entry.place),
       };
-      return await makeBackup(source, to, encrypter, spoolDirectory, events);
+      const made = await makeBackup(source, to, encrypter, spoolDirectory, events);
+      await recordBackup(store, appId, made);
+      return made;
     } finally {
       await store.close();
     }
@@ -104,6 +109,16 @@ export class Backups {
     } finally {
       reader.close();
     }
+  }
+}
+
+/** A backup of a system that cannot be written now is one all the same. */
+async function recordBackup(store: Store, appId: string, { name, bytes, records, files }: MadeBackup): Promise<void> {
+  const act = newAct({ act: 'backup', subject: appId, after: { file: name, bytes, records, files } }, operator);
+  try {
+    await store.write({ plan: (schema) => ({ changes: [], mutations: insertAct(schema, act) }) });
+  } catch (error) {
+    if (!isPassing(error)) throw error;
   }
 }
 

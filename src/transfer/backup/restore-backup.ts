@@ -93,7 +93,9 @@ export async function restoreBackup(
     const keySalt = known.salt === parts.registry.salt ? null : known.salt;
     return registeredAs(known, { id, place, heldAt, keySalt });
   };
-  await parts.administration.makeSystem({ id, appId, place, fill }, as.kind === 'replace');
+  const facts = { from: manifest.appId, madeAt: manifest.madeAt, records: totals.records, withFiles, held: heldAt !== null };
+  const act = { act: 'restore', subject: appId, after: facts } as const;
+  await parts.administration.makeSystem({ id, appId, place, fill, act }, as.kind === 'replace');
   return { appId, records: totals.records, files, credentials: made?.credentials ?? null, held };
 }
 

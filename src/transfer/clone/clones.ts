@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { HeldWork } from '../../automation/index.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import type { Store } from '../../storage/port.ts';
 import type { SystemEntry } from '../../storage/registry.ts';
 import { lookupTables, newEntry, openStore, type SystemCredentials } from '../../systems/index.ts';
@@ -63,7 +64,8 @@ export class Clones {
         if (request.withFiles) copied = await copyFiles(await this.#parts.files(), store, source.place, events.files);
         return { system: { ...entry, heldAt: Date.now() }, keys: [key] };
       };
-      await administration.makeSystem({ id: entry.id, appId: as, place: entry.place, fill }, false);
+      const act = { act: 'clone', subject: as, after: { from, ...factsOf(request) } } as const;
+      await administration.makeSystem({ id: entry.id, appId: as, place: entry.place, fill, act, original: from }, false);
     } finally {
       await close();
     }
@@ -84,6 +86,14 @@ export class Clones {
     await refuseFull(storeDirectory, size * share);
   }
 }
+
+/** What the log says of a clone. */
+const factsOf = ({ extent, rules, withFiles, withLogins }: CloneRequest): JsonObject => ({
+  extent: extent.kind,
+  anonymised: rules !== null,
+  withFiles,
+  withLogins,
+});
 
 /** A name that the operator gave stays; the default one is the application id. */
 const nameFor = ({ name, appId }: SystemEntry, as: string) => (name === appId ? as : name);

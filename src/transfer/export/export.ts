@@ -1,5 +1,7 @@
+import { insertAct, newAct } from '../../acts/index.ts';
 import { LoopShare } from '../../admission/loop-share.ts';
-import { ServiceError } from '../../errors/fail.ts';
+import { actorOf } from '../../audit/index.ts';
+import { isPassing, ServiceError } from '../../errors/fail.ts';
 import type { FindOptions } from '../../query/index.ts';
 import { findRecords, planRecords, type RecordContext, type Row } from '../../records/index.ts';
 import { SortedIds } from '../../storage/sorted-ids.ts';
@@ -66,7 +68,20 @@ export async function exportRecords(
     await ids?.close();
   });
   await pieces.begin();
+  // Before the first record leaves: a client that breaks off has had it all the same.
+  await recordExport(context, className, options).catch(async (error) => {
+    if (isPassing(error)) return;
+    await pieces.return?.();
+    throw error;
+  });
   return pieces;
+}
+
+/** Writes the act; while the system cannot be written, it can still be read. */
+async function recordExport(context: RecordContext, className: string, { format, keys, where }: ExportOptions): Promise<void> {
+  const after = { format, ...(keys && { keys: [...keys] }), isFiltered: where !== undefined };
+  const act = newAct({ act: 'export', subject: className, after }, actorOf(context));
+  await context.store.write({ plan: (schema) => ({ changes: [], mutations: insertAct(schema, act) }) });
 }
 
 /** Options as getters, evaluated after the permission to read the table has been checked. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { newAct, operator } from '../../acts/index.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { readRows } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
@@ -41,7 +42,7 @@ const request: ImportRequest = {
 async function importInto(to: Store, begun = () => {}) {
   const context = masterContext(to);
   const plan = await planImport(context, file, request);
-  const progress = await ImportProgress.begin(to, 'import', 'Rows', '');
+  const progress = await ImportProgress.begin(to, 'import', 'Rows', '', newAct({ act: 'import', subject: 'Rows' }, operator));
   begun();
   const rejected: number[] = [];
   const events = {

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { master, type Principal } from '../../access/index.ts';
+import { newAct } from '../../acts/index.ts';
+import { actorOf } from '../../audit/index.ts';
 import { fail, isPassing, ServiceError, serviceError } from '../../errors/fail.ts';
 import { TooManyRequests } from '../../errors/too-many-requests.ts';
 import type { Files, KeptBody } from '../../files/index.ts';
@@ -79,7 +81,10 @@ export class ImportJobs {
       const { id: body } = await this.#keep(system, bytes);
       const objectId = newObjectId();
       const job = { objectId, objectClass: request.className, options: storedRequest(request, context.referer), body };
-      await addJob(store, { ...job, author: authorOf(context.principal) });
+      const { className, dryRun, matchOn } = request;
+      const after = { job: objectId, matchOn: [...matchOn] };
+      const act = dryRun ? null : newAct({ act: 'import', subject: className, after }, actorOf(context));
+      await addJob(store, { ...job, author: authorOf(context.principal) }, act);
       this.#begin(appId);
       return objectId;
     } finally {

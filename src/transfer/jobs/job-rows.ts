@@ -1,3 +1,4 @@
+import { type Act, insertAct } from '../../acts/index.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import type { Filter } from '../../query/model/filter.ts';
 import { readRow, readRows } from '../../records/index.ts';
@@ -68,16 +69,19 @@ function isUnfinished(table: TableSchema): Filter {
   return { kind: 'and', items };
 }
 
+/** Queues a job. @param act its row in the log of administrators; `null` for a dry run */
 export async function addJob(
   store: Store,
   job: Pick<JobRow, 'objectId' | 'objectClass' | 'options' | 'author'> & { readonly body: string },
+  act: Act | null,
 ): Promise<void> {
   const at = Date.now();
   await store.write({
     plan(schema) {
       const table = tableOf(schema, importTable);
       const row = { ...job, kind, state: 'waiting', owner: '', run: '', createdAt: at, updatedAt: at, ...nothingDone };
-      return { changes: [], mutations: [{ kind: 'insert', table, values: columnsOf(table, row) }] };
+      const queued = { kind: 'insert', table, values: columnsOf(table, row) } as const;
+      return { changes: [], mutations: act ? [queued, ...insertAct(schema, act)] : [queued] };
     },
   });
 }

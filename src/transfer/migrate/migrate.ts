@@ -7,6 +7,7 @@ import type { Engine } from '../../storage/engine.ts';
 import { knownOf, makerMark, newIdentity, type StoreIdentity } from '../../storage/identity.ts';
 import type { Store } from '../../storage/port.ts';
 import type { MovedMark, Registry, RemovedSystem, SystemEntry } from '../../storage/registry.ts';
+import { deliverActs } from '../../systems/index.ts';
 import { checksumOf } from './checksum.ts';
 import { copyPart, type Part, partIn, partsOf } from './copy.ts';
 import { schemaBatches } from './schema-batches.ts';
@@ -145,6 +146,8 @@ async function copySystem(from: Side, to: Side, system: SystemEntry, events: Mov
   const { appId } = system;
   const source = await openSide(from, system);
   try {
+    // The target's registry does not get what is still to be written in the log.
+    await deliverActs(from.registry, system.id, source);
     const { target, isNew, identity } = await openTarget(to, system, source);
     let records = 0;
     try {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ADMIN } from '../../access/index.ts';
+import { insertAct, newAct, operator } from '../../acts/index.ts';
 import type { Files } from '../../files/index.ts';
 import { readFirst } from '../../records/index.ts';
 import { type ClassLevelPermissions, tableOf } from '../../schema/model.ts';
@@ -187,6 +188,14 @@ class Migration {
     return members.filter(([owner]) => owner === admin.objectId).length;
   }
 
+  /** Names no source: its address may hold a password. */
+  async #record(store: Target['store']): Promise<void> {
+    const tables = this.#parts.plan.classes.map(({ className }) => className);
+    const after = { from: 'parse', tables, continued: this.#options.isContinued };
+    const act = newAct({ act: 'import', subject: 'migrate parse', after }, operator);
+    await store.write({ plan: (schema) => ({ changes: [], mutations: insertAct(schema, act) }) });
+  }
+
   async #write(tables: readonly PlannedTable[]): Promise<Findings> {
     const { plan, source, target, origin, events } = this.#parts;
     const findings = new Findings();
@@ -194,6 +203,7 @@ class Migration {
     const yieldTurn = async (heldMs: number) => {
       if (target.otherProcesses() === 'waiting') await pause(heldMs);
     };
+    await this.#record(target.store);
     await prepareTables(target.store, tables, this.#examined.passwords > 0);
     const copier = origin ? new FileCopier(origin, await target.files(), target, findings) : null;
     const total = Math.max(

@@ -46,7 +46,10 @@ export async function resetPassword(
     updatedBy: user.objectId,
   };
   // A link proves no more than that the mailbox is read, so its use is recorded.
-  const act = newAct({ act: 'users', subject: user.objectId, after: { passwordSet: true, byLink: true } }, { who: user.objectId, requestId });
+  const act = newAct(
+    { act: 'users', subject: user.objectId, after: { passwordSet: true, byLink: true } },
+    { who: user.objectId, requestId },
+  );
   const isDone = await updateUser(
     store,
     user.objectId,

@@ -12,8 +12,8 @@ import { SchemaChanged } from '../../../storage/port.ts';
 import { isOperator, type StoredValue, valueTypeOf } from '../../../values/index.ts';
 import { errorToReport, type Progress, type RecordContext } from '../../context/context.ts';
 import { createRecord } from '../create.ts';
-import { storedVersion } from '../precondition.ts';
 import type { OnlyIf } from '../precondition.ts';
+import { storedVersion } from '../precondition.ts';
 import { updateRecord } from '../update.ts';
 import { currentTarget, readMatchOn, type Target, targetOf } from './target.ts';
 

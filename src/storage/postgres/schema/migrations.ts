@@ -17,6 +17,7 @@ import {
 import { identityStatements, insertIdentity } from './identity.ts';
 import { keyStatements } from './key-versions.ts';
 import { levelsStatements, levelsTable, reachedSql, saveReached } from './levels.ts';
+import { undelivered } from './registry-rows.ts';
 
 /** A migration of the service's own tables inside a PostgreSQL schema. */
 export interface PostgresMigration extends Migration {
@@ -44,6 +45,7 @@ const registryMigrations: readonly PostgresMigration[] = [
   { number: 3, what: "what is known of systems' stores", statements: knownStatements },
   { number: 4, what: 'systems that were exchanged or are held', statements: exchangeStatements },
   { number: 5, what: 'systems of other installations, backups by the clock', statements: backupStatements },
+  { number: 6, what: 'acts that are not delivered', compatibleFrom: 5, statements: () => [makeUndelivered] },
 ];
 
 /** Application ids are unique regardless of case, as on SQLite. */
@@ -99,6 +101,11 @@ function backupStatements(schemaName: string): Statement[] {
     `ALTER TABLE ${schema}.installation ADD COLUMN "backupDue" bigint, ADD COLUMN "backupProcess" text COLLATE "C", ADD COLUMN "backupIsDone" boolean`,
   );
 }
+
+const makeUndelivered: Statement = {
+  text: `CREATE TABLE IF NOT EXISTS ${undelivered} (id text COLLATE "C" PRIMARY KEY, "systemId" text COLLATE "C" NOT NULL, act text NOT NULL)`,
+  params: [],
+};
 
 /**
  * Creates the registry's tables, or migrates them to this version.

@@ -1,6 +1,6 @@
 import type { KnownStore } from '../../identity.ts';
 import { nameBeside } from '../../places.ts';
-import type { BackupTurn, Exchange, KeyEntry, RegistryContent, RemovedSystem, SystemEntry } from '../../registry.ts';
+import type { BackupTurn, Exchange, KeyEntry, RegistryAct, RegistryContent, RemovedSystem, SystemEntry } from '../../registry.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Result, Row, Session } from '../connection/database.ts';
 import { registrySchema } from '../sql/names.ts';
@@ -8,6 +8,7 @@ import { registrySchema } from '../sql/names.ts';
 export const systems = `${registrySchema}.systems`;
 export const keys = `${registrySchema}.keys`;
 export const installation = `${registrySchema}.installation`;
+export const undelivered = `${registrySchema}.undelivered_acts`;
 
 export const readSystems: Statement = {
   text: `SELECT id, "appId", coalesce(place, "appId"), name, "createdAt", "masterKeyHash", "heldAt", "keySalt", "formerAppId", "deleteAfter"
@@ -53,16 +54,27 @@ export async function wasExchanged(session: Session, appId: string): Promise<boo
 }
 
 /** Renames the row of an application id, and its keys with it, to make the id available. @returns whether there was one that may be exchanged */
-export async function putAside(session: Session, appId: string, { deleteAfter, now }: Exchange): Promise<boolean> {
+export async function putAside(session: Session, appId: string, { deleteAfter, now, act }: Exchange): Promise<boolean> {
+  const aside = nameBeside(appId);
   const text = `UPDATE ${systems} SET "appId" = $1, "formerAppId" = "appId", place = coalesce(place, "appId"),
     "deleteAfter" = coalesce("deleteAfter", $2::bigint) WHERE "appId" = $3 AND ("deleteAfter" IS NULL OR "deleteAfter" > $4::bigint)`;
-  return (await session.query({ text, params: [nameBeside(appId), deleteAfter, appId, now] })).affected > 0;
+  if ((await session.query({ text, params: [aside, deleteAfter, appId, now] })).affected === 0) return false;
+  if (act) await session.query(insertAct(aside, act));
+  return true;
 }
 
 export function insertKey({ appId, name, hash, createdAt }: KeyEntry): Statement {
   const text = `INSERT INTO ${keys} ("appId", name, hash, "createdAt")
     SELECT s."appId", $2::text, $3::text, $4::bigint FROM ${systems} AS s WHERE s."appId" = $1 ON CONFLICT DO NOTHING`;
   return { text, params: [appId, name, hash, createdAt] };
+}
+
+/** Keeps the act of a change of a system, by its present application id. */
+export function insertAct(appId: string, { id, text }: RegistryAct): Statement {
+  return {
+    text: `INSERT INTO ${undelivered} (id, "systemId", act) SELECT $1, s.id, $2 FROM ${systems} AS s WHERE s."appId" = $3`,
+    params: [id, text, appId],
+  };
 }
 
 export function knownStore([systemId, appId, place, birth, generation, missingSince, noticedAt, damagedAt]: Row): KnownStore {

@@ -126,6 +126,13 @@ export const registryMigrations: readonly SqliteMigration[] = [
         ALTER TABLE installation ADD COLUMN backupTurn TEXT;
       `),
   },
+  {
+    number: 6,
+    what: 'acts that are not delivered',
+    compatibleFrom: 5,
+    apply: (db) =>
+      db.exec('CREATE TABLE undelivered_acts (id TEXT PRIMARY KEY, systemId TEXT NOT NULL, act TEXT NOT NULL) WITHOUT ROWID'),
+  },
 ];
 
 /**

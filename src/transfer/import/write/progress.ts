@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Act, insertAct } from '../../../acts/index.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Filter } from '../../../query/model/filter.ts';
 import { readRow, readRows } from '../../../records/index.ts';
@@ -49,8 +50,8 @@ export class ImportProgress {
     this.counts = counts;
   }
 
-  /** Starts an import from the beginning, discarding earlier progress. @param options compared when the import is continued */
-  static async begin(store: Store, id: string, className: string, options: string): Promise<ImportProgress> {
+  /** Starts an import from the beginning, discarding earlier progress. @param options compared when the import is continued @param act its row in the log */
+  static async begin(store: Store, id: string, className: string, options: string, act: Act): Promise<ImportProgress> {
     const run = randomUUID();
     const at = Date.now();
     await store.write({
@@ -72,6 +73,7 @@ export class ImportProgress {
           mutations: [
             { kind: 'deleteAll', table, filter: equal(table, { objectId: id }) },
             { kind: 'insert', table, values },
+            ...insertAct(schema, act),
           ],
         };
       },
