@@ -8,7 +8,7 @@ import { requestCame } from '../kernel/request-turn.ts';
 import { emptySchema } from '../schema/change.ts';
 import type { Engine, OpenedStore } from '../storage/engine.ts';
 import { type KnownStore, StoreRefused } from '../storage/identity.ts';
-import type { Store } from '../storage/port.ts';
+import { noOutcome, type Store } from '../storage/port.ts';
 import { embeddedCluster } from '../storage/sqlite/cluster/cluster.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { entryOf } from '../storage/testing/entry.ts';
@@ -39,6 +39,7 @@ class FakeEngine implements Pick<Engine, 'open' | 'atRest' | 'cluster'> {
       place,
       schema: () => ({ ...emptySchema, templateVersion: newestVersion }),
       whenCurrent: async () => {},
+      write: async () => noOutcome,
       isCurrent: () => this.isCurrent,
       close: async () => void this.log.push(`close ${appId}`),
     } as unknown as Store;

@@ -1,3 +1,5 @@
+import { insertAct, newAct } from '../../acts/index.ts';
+import { actorOf } from '../../audit/index.ts';
 import { newSecret } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { createRecord, type RecordContext, readRows } from '../../records/index.ts';
@@ -24,9 +26,11 @@ export interface NewUser {
  */
 export async function addUser(context: RecordContext, { username, password, email, name, roles }: NewUser): Promise<string> {
   try {
-    const roleIds = await idsOf(context, roles);
+    const found = await findRoles(context, roles);
     const fields = { username, password, ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }) };
-    const { objectId } = await createRecord(context, '_User', fields, (schema, userId) => intoRoles(schema, roleIds, userId));
+    const { objectId } = await createRecord(context, '_User', fields, (schema, userId) =>
+      intoRoles(context, schema, found, userId),
+    );
     return objectId;
   } catch (error) {
     throw forOperator(error);
@@ -41,20 +45,33 @@ export function newPassword(): string {
   }
 }
 
-async function idsOf(context: RecordContext, roles: readonly string[]): Promise<string[]> {
+interface Role {
+  readonly objectId: string;
+  readonly name: string;
+}
+
+/** @throws OperatorError if one does not exist */
+async function findRoles(context: RecordContext, roles: readonly string[]): Promise<Role[]> {
   if (roles.length === 0) return [];
-  const found = await readRows<{ objectId: string; name: string }>(context.store, {
+  const found = await readRows<Role>(context.store, {
     className: '_Role',
     fields: ['objectId', 'name'],
     filter: (table) => ({ kind: 'in', field: fieldOf(table, 'name'), values: roles }),
   });
   for (const role of roles)
     if (!found.some(({ name }) => name === role)) throw new OperatorError(`there is no role ${JSON.stringify(oneLine(role))}`);
-  return found.map(({ objectId }) => objectId);
+  return found;
 }
 
-function intoRoles(schema: Schema, roleIds: readonly string[], userId: string): Mutation[] {
+/** Returns the steps that make a user a member of roles, with the rows of the log. */
+function intoRoles(context: RecordContext, schema: Schema, roles: readonly Role[], userId: string): Mutation[] {
   const table = tableOf(schema, '_Role');
   const relation = fieldOf(table, 'users');
-  return roleIds.map((ownerId) => ({ kind: 'link', table, relation, ownerId, memberIds: [userId] }));
+  return roles.flatMap(({ objectId, name }): Mutation[] => [
+    { kind: 'link', table, relation, ownerId: objectId, memberIds: [userId] },
+    ...insertAct(
+      schema,
+      newAct({ act: 'roles', subject: name, before: {}, after: { users: { added: [userId] } } }, actorOf(context)),
+    ),
+  ]);
 }
