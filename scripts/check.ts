@@ -12,13 +12,16 @@ const checks = new Map([
   ['types', ['node_modules/@typescript/native/bin/tsc', '--noEmit']],
   ['console types', ['node_modules/@typescript/native/bin/tsc', '--noEmit', '--project', 'console']],
   ['client types', ['node_modules/@typescript/native/bin/tsc', '--noEmit', '--project', 'client']],
+  ['site types', ['node_modules/@typescript/native/bin/tsc', '--noEmit', '--project', 'site']],
   ['layers', ['scripts/layers.ts']],
   ['unused', ['node_modules/knip/bin/knip.js', '--no-progress']],
   ['sources', ['scripts/sources.ts']],
   ['mentions', ['scripts/mentions.ts']],
   ['reference', ['scripts/reference.ts']],
   ['prose', ['scripts/prose.ts']],
+  ['translations', ['scripts/translations.ts']],
   ['lock', ['scripts/lock.ts']],
+  ['site', ['scripts/site.ts', 'build', 'node_modules/.cache/site']],
 ]);
 
 const fixes = new Map([

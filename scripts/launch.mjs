@@ -26,6 +26,8 @@ const commands = new Map([
   ['build-client', () => [QUIET, 'scripts/build-client.ts']],
   ['prepack', () => [QUIET, 'scripts/pack.ts', 'before']],
   ['postpack', () => [QUIET, 'scripts/pack.ts', 'after']],
+  ['site', (args) => [QUIET, 'scripts/site.ts', 'dev', ...args]],
+  ['build:site', (args) => [QUIET, 'scripts/site.ts', 'build', ...args]],
 ]);
 
 /**
@@ -56,7 +58,7 @@ launching(() => {
   if (!command) throw new LaunchError(`Usage: node scripts/launch.mjs ${[...commands.keys()].join('|')}`);
   process.chdir(root);
   ensureInstalled({ production: name === 'start' });
-  // Types of the console's packages are checked too.
-  if (name === 'check') ensureInstalled({ folder: join(root, 'console') });
+  // Types of their packages are checked too, and the site is built.
+  if (name === 'check') for (const folder of ['console', 'site']) ensureInstalled({ folder: join(root, folder) });
   run(findNode(), command(args), name === 'dev' ? { LOG_LEVEL: process.env.LOG_LEVEL ?? 'debug' } : {});
 });

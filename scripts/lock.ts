@@ -1,5 +1,5 @@
 /**
- * Completes the lock files of the service and the console with optional platform packages that npm omitted because the registry in use did not have
+ * Completes the lock files of the service, the console and the site with optional platform packages that npm omitted because the registry in use did not have
  * them:
  * `npm ci` refuses a lock file without them (https://github.com/npm/cli/issues/4828). Fails if an entry has no integrity hash.
  * Usage: node scripts/lock.ts [--fix]
@@ -18,7 +18,7 @@ interface LockedPackage {
   optionalDependencies?: Record<string, string>;
 }
 
-const FILES = ['package-lock.json', 'console/package-lock.json'];
+const FILES = ['package-lock.json', 'console/package-lock.json', 'site/package-lock.json'];
 const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
 const PROCESSORS = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'];
 

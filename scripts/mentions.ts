@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { commentLines } from './comments.ts';
 import { linkFindings } from './links.ts';
 
-const TREE = ['{src,test,bench,scripts,bin,examples,template,docs,.ci}{,/**/*}', '*.{ts,mjs}', '.*.mjs'];
+const TREE = ['site/src{,/**/*}', '{src,test,bench,scripts,bin,examples,template,docs,.ci}{,/**/*}', '*.{ts,mjs}', '.*.mjs'];
 const DOCUMENTS = '{*.md,{docs,bench,examples,test}/**/*.md}';
 const COMMENTED = '{src,test,bench,scripts}/**/*.ts';
 

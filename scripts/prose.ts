@@ -11,10 +11,11 @@ import { withoutFences } from './headings.ts';
 const SOURCES = [
   '{src,test,bench,scripts,bin,examples}/**/*.{ts,mjs}',
   'console/{src,test}/**/*.{ts,tsx}',
+  'site/{src,.vitepress}/**/*.ts',
   '*.{ts,mjs}',
   '.*.mjs',
 ];
-const DOCUMENTS = '{*.md,{docs,bench,examples,test,console}/**/*.md}';
+const DOCUMENTS = '{*.md,{docs,bench,examples,test,console}/**/*.md,site/pages/**/*.md}';
 const EXCLUDED = ['**/node_modules/**', 'console/dist/**'];
 
 /** Marks around parts of a document that show what not to write, or whose text comes from the sources. */

@@ -1,0 +1,62 @@
+/** Checks that each Hebrew page follows its English page: the same headings by level, and which version it was translated from. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { withoutFences } from './headings.ts';
+
+const HEBREW = 'docs/he';
+const ENGLISH = 'docs';
+
+/** What a Hebrew page says of the English one: its version and date. */
+const FOLLOWS = /\b\d+\.\d+\.\d+\b.*\b\d{4}-\d{2}-\d{2}\b/;
+
+interface Heading {
+  readonly level: number;
+  readonly text: string;
+  readonly line: number;
+}
+
+/**
+ * @param baseDir the root of the repository, absolute.
+ * @returns one line per finding.
+ */
+export function translationFindings(baseDir: string): string[] {
+  const pages = globSync(`${HEBREW}/**/*.md`, { cwd: baseDir }).map((path) => path.replaceAll('\\', '/'));
+  return pages.sort().flatMap((page) => {
+    const original = posix.join(ENGLISH, posix.relative(HEBREW, page));
+    if (!existsSync(join(baseDir, original))) return [`${page}: there is no ${original} that it could follow`];
+    const text = readFileSync(join(baseDir, page), 'utf8');
+    const link = posix.relative(posix.dirname(page), original);
+    const origin = text.split('\n').find((line) => line.includes(`](${link})`)) ?? '';
+    const findings = FOLLOWS.test(origin)
+      ? []
+      : [`${page}: has no line with a link to ${link}, its version (1.2.3) and its date (2026-11-29)`];
+    const fault = headingFault(headingsOf(readFileSync(join(baseDir, original), 'utf8')), headingsOf(text));
+    return fault === undefined ? findings : [...findings, `${page}:${fault.line}: ${fault.text} in ${original}`];
+  });
+}
+
+/** The first heading in which the pages differ. */
+function headingFault(english: readonly Heading[], hebrew: readonly Heading[]): { line: number; text: string } | undefined {
+  for (let index = 0; index < Math.max(english.length, hebrew.length); index += 1) {
+    const [original, own] = [english[index], hebrew[index]];
+    if (original?.level === own?.level) continue;
+    const line = own?.line ?? hebrew.at(-1)?.line ?? 1;
+    if (original === undefined) return { line, text: `"${own?.text}" follows no heading` };
+    const place = own === undefined ? 'the page ends' : `"${own.text}" is`;
+    return { line, text: `${place} where "${original.text}" (level ${original.level}) should be, as` };
+  }
+  return undefined;
+}
+
+function headingsOf(markdown: string): Heading[] {
+  return withoutFences(markdown).flatMap((line, index) => {
+    const [, marks, text = ''] = /^(#{1,6}) +(.*)$/.exec(line) ?? [];
+    return marks === undefined ? [] : [{ level: marks.length, text, line: index + 1 }];
+  });
+}
+
+if (import.meta.main) {
+  const findings = translationFindings(process.cwd());
+  for (const line of findings) console.error(line);
+  process.exitCode = findings.length > 0 ? 1 : 0;
+}
