@@ -1,10 +1,12 @@
 /**
- * `node bench/main.ts [name...] [--records N] [--seconds S] [--rounds R] [--against DIR]`: runs the named workloads, by default all, one after
+ * `node bench/main.ts [name...] [--records N] [--seconds S] [--rounds R] [--against DIR] [--page FILE]`: runs the named workloads, by default all, one after
  * another, and
  * prints a table for each. See bench/README.md.
  */
 import { parseArgs } from 'node:util';
 import type { BenchContext } from './support/context.ts';
+import { runNow, writeSection } from './support/page.ts';
+import { takePrinted } from './support/report.ts';
 import { Scratch } from './support/scratch.ts';
 import { access } from './workloads/access.ts';
 import { backup } from './workloads/backup.ts';
@@ -68,7 +70,13 @@ const soakSeconds = 3_600;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { records: { type: 'string' }, seconds: { type: 'string' }, rounds: { type: 'string' }, against: { type: 'string' } },
+  options: {
+    records: { type: 'string' },
+    seconds: { type: 'string' },
+    rounds: { type: 'string' },
+    against: { type: 'string' },
+    page: { type: 'string' },
+  },
 });
 const unknown = positionals.filter((name) => !workloads.has(name));
 if (unknown.length > 0) {
@@ -93,7 +101,10 @@ for (const name of positionals.length > 0 ? positionals : all) {
       against: values.against,
       scratch,
     };
+    const run = runNow([name, ...process.argv.slice(2).filter((arg, at, all) => isSize(arg) || isSize(all[at - 1] ?? ''))]);
+    takePrinted();
     await Promise.race([workloads.get(name)?.(context), deadline(minutes)]);
+    if (values.page !== undefined) writeSection(values.page, name, run, takePrinted());
   } catch (error) {
     console.error(`\n${name}: failed: ${error instanceof Error ? error.stack : error}`);
     process.exitCode = 1;
@@ -102,6 +113,11 @@ for (const name of positionals.length > 0 ? positionals : all) {
     process.off('SIGINT', interrupted);
     process.off('SIGTERM', interrupted);
   }
+}
+
+/** Whether an argument names a size, whose value follows. */
+function isSize(arg: string): boolean {
+  return ['--records', '--seconds', '--rounds'].includes(arg);
 }
 
 function whole(text: string | undefined): number | undefined {

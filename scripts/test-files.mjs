@@ -6,10 +6,10 @@ import { root } from './runtime.mjs';
 export const TOGETHER = 'together.suite.ts';
 
 /** Where tests are. */
-export const FOLDERS = ['test', 'src', 'scripts', 'console/src', 'console/test', 'site/src'];
+export const FOLDERS = ['test', 'src', 'scripts', 'console/src', 'console/test', 'site/src', 'bench/support'];
 
 /** Unit tests of a folder run in one process: its start takes longer than most of them. */
-const UNIT_FOLDERS = ['src', 'scripts', 'console/src', 'console/test', 'site/src'];
+const UNIT_FOLDERS = ['src', 'scripts', 'console/src', 'console/test', 'site/src', 'bench/support'];
 
 /** Runs in a process of its own: takes seconds, mostly waiting, or changes what is the process's. */
 export const ALONE = '.alone.test.ts';

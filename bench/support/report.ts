@@ -1,5 +1,20 @@
+/** A table as it was printed. */
+export interface PrintedTable {
+  readonly heading: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+const printed: PrintedTable[] = [];
+
+/** Returns the tables printed since the last call. */
+export function takePrinted(): PrintedTable[] {
+  return printed.splice(0);
+}
+
 /** Prints a table. The first column is aligned left, the others right. */
 export function printTable(heading: string, columns: string[], rows: string[][]): void {
+  printed.push({ heading, columns, rows });
   const widths = columns.map((column, index) => Math.max(column.length, ...rows.map((row) => row[index]?.length ?? 0)));
   const line = (cells: string[]) =>
     cells.map((cell, index) => (index === 0 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0))).join('  ');
