@@ -31,7 +31,7 @@ const layers = [
   ['index.ts'],
   ['stores.ts'],
   ['command-context.ts'],
-  ['backup-schedule.ts'],
+  ['backup-schedule.ts', 'metrics'],
   ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts', 'faults.ts', 'v8-tuning.ts', 'background.ts'],
   ['run.ts'],
   ['main.ts'],
@@ -117,6 +117,7 @@ export default {
     ]),
     onlyIn('mongodb-driver', '(?:^|/)node_modules/mongodb/|^mongodb$', ['transfer/parse/source']),
     onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['s3', 'files/stores', 'transfer/backup/destinations']),
+    onlyIn('prometheus-client', '(?:^|/)node_modules/prom-client/|^prom-client$', ['observe/metrics']),
     onlyIn('http-framework', '(?:^|/)node_modules/(?:fastify|@fastify/[^/]+)/|^(?:fastify$|@fastify/)', [
       'http',
       'mcp',

@@ -13,8 +13,10 @@ import { HttpServer, rateLimitOf } from './http/index.ts';
 import { HOUR_MS } from './kernel/time.ts';
 import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
+import { type AppMetrics, createMetrics, listenForScrapes } from './metrics/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';
 import { Conditions, createLog, faultPlace, type Logger, Observations } from './observe/index.ts';
+import type { MetricsListener, Scrape } from './observe/metrics/listener.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts';
 import {
@@ -40,6 +42,8 @@ export interface App {
   readonly contextOf: ContextOf;
   /** Starts listening. @returns the address */
   listen(): Promise<string>;
+  /** `null` if METRICS_PORT and METRICS_TOKEN are not set. */
+  readonly metrics: AppMetrics | null;
   /** Makes health checks report that the service is about to stop. */
   drain(): void;
   /**
@@ -52,12 +56,14 @@ export interface App {
 /**
  * Composes the service. Adapters are constructed here and in `openCommandContext` only.
  * @param fault called with uncaught errors of the service, after which the process must end
+ * @param scrapeAll returns the metrics of all processes; absent if there is only this one
  * @throws OperatorError if another process serves DATA_DIR or PostgreSQL cannot be used; errors of the operating system if DATA_DIR cannot be used
  */
 export async function createApp(
   config: Config,
-  { smtpUrl, databaseUrl }: Pick<Secrets, 'smtpUrl' | 'databaseUrl'>,
+  { smtpUrl, databaseUrl, metricsToken }: Pick<Secrets, 'smtpUrl' | 'databaseUrl' | 'metricsToken'>,
   fault: (error: unknown) => void,
+  scrapeAll?: Scrape,
 ): Promise<App> {
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
@@ -74,7 +80,8 @@ export async function createApp(
   };
   try {
     files = await openFiles(config, stores, { log, conditions });
-    return await assemble(config, smtpUrl, { ...stores, close }, files, { log, conditions, observations, fault });
+    const secrets = { smtpUrl, metricsToken };
+    return await assemble(config, secrets, { ...stores, close }, files, { log, conditions, observations, fault, scrapeAll });
   } catch (error) {
     // Open connections would keep the process alive.
     await close();
@@ -88,14 +95,15 @@ interface Diagnostics {
   readonly conditions: Conditions;
   readonly observations: Observations;
   readonly fault: (error: unknown) => void;
+  readonly scrapeAll: Scrape | undefined;
 }
 
 async function assemble(
   config: Config,
-  smtpUrl: string | undefined,
+  { smtpUrl, metricsToken }: Pick<Secrets, 'smtpUrl' | 'metricsToken'>,
   stores: Stores,
   files: Files,
-  { log, conditions, observations, fault }: Diagnostics,
+  { log, conditions, observations, fault, scrapeAll }: Diagnostics,
 ): Promise<App> {
   const { addresses } = stores;
   const writes = new WriteRelay();
@@ -106,6 +114,9 @@ async function assemble(
   const notClosed = (error: unknown) => log.error({ err: error }, 'a system was not closed well');
   const missing = missingLogger(log);
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, notClosed, keyGuard, { conditions, missing });
+  const metrics =
+    config.metrics || metricsToken ? await createMetrics({ config, stores, systems, observations, conditions }) : null;
+  const scrape = metrics && (scrapeAll ?? metrics.scrapeAlone);
   const upkeep = new Maintenance(
     () => systems.opened(),
     [
@@ -142,7 +153,8 @@ async function assemble(
   const functions = new Functions({ directory, timeLimit, hooks, log, observations, fault });
   await functions.load();
   const imports = new ImportJobs({ systems, files, hooks, conditions });
-  const automation = new Automation({ systems, hooks, functions, mailer, log, conditions, searched: [imports.searched] });
+  const searched = metrics ? [imports.searched, metrics.searched] : [imports.searched];
+  const automation = new Automation({ systems, hooks, functions, mailer, log, conditions, searched });
   writes.passTo(automation);
   const shared = { systems, users, files, hooks, log, conditions, observations, trustProxy, addresses };
   let backups: ReturnType<typeof startBackups> = null;
@@ -154,15 +166,20 @@ async function assemble(
   const { rateLimits, dataDir } = config;
   const pages = new Console({ ...shared, automation, secret, dataDir, rateLimits, limitOf: rateLimitOf });
   const fileViewer: Console['fileViewer'] = (system, cookie) => pages.fileViewer(system, cookie);
-  const http = await HttpServer.create({ ...shared, resets, functions, imports, probe, fileViewer }, config, [
+  const access = scrape && metricsToken !== undefined ? { token: metricsToken, scrape } : undefined;
+  const options = { ...config, scrapes: access };
+  const http = await HttpServer.create({ ...shared, resets, functions, imports, probe, fileViewer }, options, [
     agentTools,
     oauth,
     pages,
   ]);
+  let listener: MetricsListener | undefined;
   return {
     administration,
+    metrics,
     contextOf: masterContexts(hooks),
     async listen() {
+      if (scrape && config.metrics && !scrapeAll) listener = await listenForScrapes(config.metrics, scrape, log);
       const address = await http.listen();
       addresses.listenAt(address);
       stores.engine.warmUp();
@@ -186,6 +203,7 @@ async function assemble(
       await deletions.close();
       await systems.close();
       await mailer.close();
+      await listener?.close();
       await stores.close();
     },
   };

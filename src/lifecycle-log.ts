@@ -19,8 +19,11 @@ export interface LifecycleLog {
 }
 
 /** Warns of keys in the settings that are too short to resist guessing. */
-export function warnOfShortKeys({ logLevel }: Config, { masterKey, apiKey }: Secrets): void {
-  const warnings = [shortKeyWarning('MASTER_KEY', masterKey), shortKeyWarning('API_KEY', apiKey)].filter((one) => one !== null);
+export function warnOfShortKeys({ logLevel }: Config, { masterKey, apiKey, metricsToken }: Secrets): void {
+  const keys = { MASTER_KEY: masterKey, API_KEY: apiKey, METRICS_TOKEN: metricsToken };
+  const warnings = Object.entries(keys)
+    .map(([name, key]) => shortKeyWarning(name, key))
+    .filter((one) => one !== null);
   for (const warning of warnings) createLog(logLevel).warn(warning);
 }
 

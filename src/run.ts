@@ -86,6 +86,7 @@ async function serveAsPrimary({ config, secrets }: Settings): Promise<void> {
     await addFirstSystem(administration, contextOf, secrets, config.dataDir, { print, stranger: life.stranger });
     return administration.systems().length;
   });
+  const metrics = await serveWorkerMetrics({ config, secrets });
   try {
     await servePrimary(config.webConcurrency, Promise.race([stopped, faults.first]), (address) => {
       printAddress(config, address);
@@ -93,10 +94,23 @@ async function serveAsPrimary({ config, secrets }: Settings): Promise<void> {
     });
   } finally {
     life.stopping('fault');
+    await metrics.close();
     life.stopped();
   }
   faults.check();
 }
+
+/** Serves the metrics of all workers, if they are served. Must precede the start of the first worker. */
+async function serveWorkerMetrics({ config, secrets }: Settings): Promise<{ close(): Promise<void> }> {
+  if (!hasMetrics({ config, secrets })) return { async close() {} };
+  const { WorkerMetrics } = await import('./metrics/exchange.ts');
+  const { scrape } = new WorkerMetrics();
+  if (!config.metrics) return { async close() {} };
+  const [{ listenForScrapes }, { createLog }] = await Promise.all([import('./metrics/index.ts'), import('./observe/index.ts')]);
+  return listenForScrapes(config.metrics, scrape, createLog(config.logLevel));
+}
+
+const hasMetrics = ({ config, secrets }: Settings): boolean => config.metrics !== undefined || secrets.metricsToken !== undefined;
 
 /** A worker. It ignores signals, which a terminal sends to all processes; the primary process tells it when to stop. */
 async function serveAsWorker({ config, secrets }: Settings): Promise<void> {
@@ -106,8 +120,11 @@ async function serveAsWorker({ config, secrets }: Settings): Promise<void> {
   let drain = () => {};
   const stopped = stopRequested(() => drain());
   const faults = (await import('./faults.ts')).faultsOf(config);
-  const app = await createApp(config, secrets, faults.report);
+  const exchange = hasMetrics({ config, secrets }) ? await import('./metrics/exchange.ts') : undefined;
+  const app = await createApp(config, secrets, faults.report, exchange?.scrapeByPrimary());
   drain = () => app.drain();
+  const { metrics } = app;
+  const passOn = metrics && exchange?.reportToPrimary(metrics);
   let cause: 'signal' | 'fault' = 'fault';
   try {
     reportListening(await app.listen());
@@ -115,6 +132,7 @@ async function serveAsWorker({ config, secrets }: Settings): Promise<void> {
     cause = 'signal';
   } finally {
     await app.close(cause);
+    await passOn?.();
     process.disconnect?.();
   }
   faults.check();

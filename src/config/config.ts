@@ -43,6 +43,8 @@ export interface Config {
   readonly adminLogDays: number;
   /** Milliseconds. */
   readonly queryTimeout: number;
+  /** Listener for the metrics alone; `undefined`: none. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
   /** Scheduled backups; `undefined`: none. */
   readonly backup: BackupSettings | undefined;
   /** Milliseconds after which an unused system is closed. */
@@ -71,6 +73,8 @@ export interface Secrets {
   readonly smtpUrl: string | undefined;
   /** Selects PostgreSQL; it holds a password. */
   readonly databaseUrl: string | undefined;
+  /** Opens `GET /metrics` on the main port. */
+  readonly metricsToken: string | undefined;
 }
 
 /** All settings. */
@@ -123,6 +127,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       timelineDays: read.TIMELINE_DAYS,
       adminLogDays: read.ADMIN_LOG_DAYS,
       queryTimeout: read.QUERY_TIMEOUT_MS,
+      metrics: read.METRICS_PORT === undefined ? undefined : Object.freeze({ host: read.METRICS_HOST, port: read.METRICS_PORT }),
       backup: read.BACKUP_URL === undefined ? undefined : backupOf({ ...read, BACKUP_URL: read.BACKUP_URL }),
       systemIdle: read.SYSTEM_IDLE_MS,
     }),
@@ -134,6 +139,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       adminPassword: read.ADMIN_PASSWORD,
       smtpUrl: read.SMTP_URL,
       databaseUrl: read.DATABASE_URL,
+      metricsToken: read.METRICS_TOKEN,
     }),
   };
 }

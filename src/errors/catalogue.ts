@@ -244,6 +244,7 @@ export const catalogue = {
   bodyTooSlow: { status: 408, text: () => 'The body came too slowly while others waited.' },
   badAddress: { status: 400, text: () => 'The path cannot be decoded.' },
   notFound: { status: 404, text: () => 'Not found.' },
+  metricsTokenRequired: { status: 401, text: () => 'unauthorized: METRICS_TOKEN is required' },
   unauthorized: { status: 403, text: () => 'unauthorized' },
   /** Reference: files.md#file-types. */
   invalidFileType: { status: 403, text: () => 'Invalid file type' },

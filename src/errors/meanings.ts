@@ -127,6 +127,7 @@ export const meanings: Readonly<Record<ErrorKey, string>> = {
   bodyTooSlow: 'The body came more slowly than the minimum while other requests waited for its memory. The connection is closed.',
   badAddress: 'The path has a `%` sequence that is not valid UTF-8.',
   notFound: 'No endpoint has this path and method.',
+  metricsTokenRequired: '`GET /metrics` needs `Authorization: Bearer` with the token of the setting `METRICS_TOKEN`.',
   unauthorized: 'The application id is missing or unknown, or its system was removed.',
   invalidFileType: 'The bytes contradict the file extension, or are of a type that is not stored.',
   uploadRefused: 'The policy of a large upload is forged, expired, used, or made for another file.',

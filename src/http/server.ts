@@ -18,6 +18,7 @@ import { registerCompression } from './plugins/compression.ts';
 import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/errors.ts';
 import { registerCors, registerRequestId, requestId } from './plugins/headers.ts';
 import { registerLongAnswers } from './plugins/long-answers.ts';
+import { type MetricsAccess, registerMetrics } from './plugins/metrics.ts';
 import { logRequests, observeBadAddress, observeBadRequest, registerObservedRequests } from './plugins/observe-requests.ts';
 import { Readiness } from './plugins/readiness.ts';
 import { registerResetPage } from './plugins/reset-page.ts';
@@ -44,6 +45,8 @@ export interface HttpOptions extends FunctionOptions {
   readonly queryTimeout: number;
   /** Requests per minute from one address; 0: no limit. */
   readonly rateLimits: { readonly functions: number; readonly login: number };
+  /** If left out, the server has no `/metrics`. */
+  readonly scrapes?: MetricsAccess | undefined;
 }
 
 /** Another part of the service that serves HTTP: agent tools, sign-in, the console. */
@@ -124,6 +127,7 @@ export class HttpServer {
     registerErrors(server, services);
     registerHealth(server, () => http.#draining, new Readiness(services.probe));
     registerHome(server, services.addresses);
+    registerMetrics(server, options.scrapes);
     registerResetPage(server, services);
     registerDataEndpoints(
       server,

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fail, isPassing } from '../errors/fail.ts';
+import type { SystemCounts } from '../observe/metrics/index.ts';
 import type { Cluster } from '../storage/cluster.ts';
 import type { Engine, PendingRows } from '../storage/engine.ts';
 import type { KeyEntry, Registry, RegistryContent, SystemEntry } from '../storage/registry.ts';
@@ -29,6 +30,7 @@ export class Systems {
   #registrations: ReadonlyMap<string, Registration> = new Map();
   #appIds: readonly string[] = [];
   #removed: ReadonlySet<string> = new Set();
+  #removedCount = 0;
   #active: ReadonlyMap<string, string> = new Map();
   #version = Number.NaN;
 
@@ -140,6 +142,14 @@ export class Systems {
     return this.#active;
   }
 
+  /** Counts the systems by state. @throws unavailable */
+  async counts(): Promise<SystemCounts> {
+    const all = (await this.appIds()).length;
+    const open: string[] = [];
+    for (const { appId, isHeld } of this.opened()) if (!isHeld) open.push(appId);
+    return { open, active: this.#active.size, held: all - this.#active.size, removed: this.#removedCount };
+  }
+
   /** Returns the application ids of all systems now. A new object if they may have changed. */
   async appIds(): Promise<readonly string[]> {
     await this.#registry.whenCurrent();
@@ -232,6 +242,7 @@ export class Systems {
     this.#refused.forget((appId) => !registrations.has(appId));
     this.#appIds = [...registrations.keys()];
     this.#removed = new Set(removed.map(ownId));
+    this.#removedCount = removed.length;
     this.#active = new Map(systems.flatMap(({ appId, id, heldAt }) => (heldAt === null ? [[appId, id]] : [])));
   }
 

@@ -8,8 +8,8 @@ export { importRecords, type OtherProcesses, type RejectedRow } from './import/i
 export { type ImportPlan, planImport, refuseImport } from './import/plan.ts';
 export { type Format, formats } from './import/source/format.ts';
 export { ImportProgress } from './import/write/progress.ts';
-export { authorOf, ImportJobs, MAX_BODY_BYTES } from './jobs/import-jobs.ts';
-export { type JobRow, jobAnswer, readJob, rejectedRows } from './jobs/job-rows.ts';
+export { authorOf, ImportJobs, MAX_BODY_BYTES, MAX_JOBS } from './jobs/import-jobs.ts';
+export { type JobRow, jobAnswer, pendingImports, readJob, rejectedRows } from './jobs/job-rows.ts';
 export { jobRequestOf } from './jobs/parameters.ts';
 export { deleteOldImports } from './jobs/retention.ts';
 export { type MoveEvents, type MoveResult, moveAll, refuseMoved } from './migrate/migrate.ts';

@@ -56,6 +56,19 @@ export function unfinishedJobs(store: Store, limit: number): Promise<JobRow[]> {
   return readRows<JobRow>(store, { className: importTable, fields: jobFields, filter: isUnfinished, limit });
 }
 
+/** Unfinished jobs of a system that fall to this process, by state. Jobs of a system run one after the other, in the process of the first. */
+export async function pendingImports(
+  store: Store,
+  limit: number,
+): Promise<{ readonly waiting: number; readonly running: number }> {
+  const query = { className: importTable, fields: ['state', 'owner'], filter: isUnfinished, limit };
+  const rows = await readRows<Pick<JobRow, 'state' | 'owner'>>(store, query);
+  const owner = rows.find((row) => row.owner)?.owner ?? store.cluster.processId;
+  if (owner !== store.cluster.processId) return { waiting: 0, running: 0 };
+  const running = rows.filter(({ state }) => state === 'running').length;
+  return { waiting: rows.length - running, running };
+}
+
 const unfinishedStates = ['waiting', 'running'] as const;
 
 /** What a system without unfinished jobs has none of. */
