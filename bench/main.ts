@@ -22,6 +22,7 @@ import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
 import { many } from './workloads/many.ts';
 import { mcp } from './workloads/mcp.ts';
+import { metrics } from './workloads/metrics.ts';
 import { migrate } from './workloads/migrate.ts';
 import { parse } from './workloads/parse.ts';
 import { safe } from './workloads/safe.ts';
@@ -57,6 +58,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['migrate', migrate],
   ['schema-code', schemaCode],
   ['systems', systems],
+  ['metrics', metrics],
   ['driver', driver],
   ['versions', versions],
   ['soak', soak],

@@ -4,8 +4,8 @@ import type { Store } from '../../storage/port.ts';
 import { among, is, isDue } from './steps.ts';
 import { queueTable, retryableKinds } from './table.ts';
 
-/** Rows that are read to count them. Longer queues are counted by the database. */
-const MAX_ROWS = 1_000;
+/** Rows that are read to count them, few enough for the event loop. Longer queues are counted by the database. */
+const MAX_ROWS = 200;
 
 const jobKinds = ['write', 'schedule', ...retryableKinds] as const;
 

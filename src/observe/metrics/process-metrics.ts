@@ -26,6 +26,11 @@ export interface ReportParts {
   gauges(isFirst: boolean): Promise<readonly MetricReport[]>;
 }
 
+/** Gauges whose names end like those of counters, which OpenMetrics forbids. The same is in other metrics, by type. */
+const misnamed: ReadonlySet<string> = new Set(
+  ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`),
+);
+
 /** Node's metrics are means of the processes, or sums, but for this one. */
 const STARTED = 'process_start_time_seconds';
 
@@ -79,7 +84,7 @@ export class ProcessMetrics {
   async observed(): Promise<readonly MetricReport[]> {
     const node = (await this.#node.getMetricsAsJSON()) as unknown as MetricReport[];
     const own = [this.#commitSeconds, this.#commitWrites, this.#readWait, this.#mail, this.#logins, this.#functions];
-    return [...this.#requests.report(), ...own.map((series) => series.report()), ...node.map(reported)];
+    return [...this.#requests.report(), ...own.map((series) => series.report()), ...node.filter(({ name }) => !misnamed.has(name)).map(reported)];
   }
 }
 

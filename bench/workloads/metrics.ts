@@ -1,0 +1,112 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { openCommandContext } from '../../src/command-context.ts';
+import { parseSettings } from '../../src/config/config.ts';
+import type { Service } from '../../test/support/service.ts';
+import type { BenchContext } from '../support/context.ts';
+import { declareTable, fill, serviceTarget } from '../support/fill.ts';
+import { LoadClient } from '../support/load-client.ts';
+import { count, median, milliseconds, note, printTable, ratio, verdict } from '../support/report.ts';
+import { reads } from './access.ts';
+
+const connections = 32;
+/** A point read may lose 2 % by the metrics and their scrapes. */
+const MIN_RATE_SHARE = 0.98;
+const MAX_SCRAPE_MS = 50;
+const SYSTEMS = 1_000;
+const SCRAPES = 50;
+const token = 'a-token-for-the-bench';
+const env = { METRICS_TOKEN: token };
+/** As long as an answer is given again. */
+const SCRAPE_INTERVAL_MS = 1_000;
+
+/** Point reads with metrics, scraped each second, and without, in turn; then scrapes of a service with 1,000 systems. */
+export async function metrics(context: BenchContext): Promise<void> {
+  await pointReads(context);
+  await scrapesOfMany(context);
+}
+
+async function pointReads({ records = 20_000, seconds, rounds, scratch }: BenchContext): Promise<void> {
+  const sides: { name: string; service: Service; ids: string[]; rates: number[] }[] = [];
+  for (const name of ['off', 'on']) {
+    const service = await scratch.service(await scratch.directory(), undefined, undefined, name === 'on' ? env : {});
+    await declareTable(service);
+    sides.push({ name, service, ids: await fill(serviceTarget(service), records), rates: [] });
+  }
+  const load = new LoadClient(scratch);
+  for (let round = 1; round <= rounds; round++) {
+    for (const { name, service, ids, rates } of round % 2 === 1 ? sides : sides.toReversed()) {
+      const scraper = name === 'on' ? setInterval(() => void scrape(service), SCRAPE_INTERVAL_MS) : undefined;
+      const { perSecond } = await load.run(serviceTarget(service), reads(ids), { connections, seconds, warmup: 0.5 });
+      clearInterval(scraper);
+      rates.push(perSecond);
+    }
+    note(`round ${round} of ${rounds} done`);
+  }
+  const [off, on] = sides.map(({ rates }) => median(rates)) as [number, number];
+  const target = [`≥ ${ratio(MIN_RATE_SHARE)}`, verdict(on / off >= MIN_RATE_SHARE)];
+  const heading = `metrics: ${count(records)} records, ${connections} connections, medians of ${rounds} × ${seconds} s`;
+  printTable(heading, ['', 'off req/s', 'on req/s', 'ratio', 'target', ''], [['read one', count(off), count(on), ratio(on / off), ...target]]);
+  for (const { service } of sides) await service.stop();
+}
+
+/** @returns milliseconds */
+async function scrape({ url }: Service): Promise<number> {
+  const began = performance.now();
+  const answer = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
+  await answer.text();
+  if (answer.status !== 200) throw new Error(`a scrape answered ${answer.status}`);
+  return performance.now() - began;
+}
+
+async function scrapesOfMany({ scratch }: BenchContext): Promise<void> {
+  const directory = await scratch.directory();
+  const first = await scratch.service(directory);
+  await first.stop();
+  const made = await addSystems(directory);
+  const service = await scratch.service(directory, undefined, undefined, env);
+  const begun = await scrape(service);
+  const closed = await repeated(service);
+  for (const { appId, masterKey } of made) {
+    const headers = { 'X-Platform-Application-Id': appId, 'X-Platform-Master-Key': masterKey };
+    const { status } = await fetch(`${service.url}/platform/classes/Accounts?limit=1`, { headers });
+    if (status !== 200) throw new Error(`a read of ${appId} answered ${status}`);
+  }
+  note(`${made.length} systems are open`);
+  const open = await repeated(service);
+  const row = (name: string, times: readonly number[]) => [
+    name,
+    milliseconds(median([...times])),
+    milliseconds(Math.max(...times)),
+    `< ${MAX_SCRAPE_MS} ms`,
+    verdict(median([...times]) < MAX_SCRAPE_MS),
+  ];
+  const rows = [['the first one', milliseconds(begun), '', '', ''], row('all closed', closed), row('all open', open)];
+  printTable(`metrics: scrapes with ${count(made.length + 1)} systems`, ['', 'median', 'longest', 'target', ''], rows);
+  await service.stop();
+}
+
+/** Each scrape is made: they are so far apart that none is given an earlier answer. */
+async function repeated(service: Service): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < SCRAPES; n++) {
+    await wait(SCRAPE_INTERVAL_MS);
+    times.push(await scrape(service));
+  }
+  return times;
+}
+
+/** Adds systems without starting the program for each. */
+async function addSystems(directory: string): Promise<{ appId: string; masterKey: string }[]> {
+  const { config } = parseSettings({ DATA_DIR: directory, LOG_LEVEL: 'silent' }, directory);
+  const context = await openCommandContext(config, undefined, 'used');
+  const made: { appId: string; masterKey: string }[] = [];
+  try {
+    while (made.length < SYSTEMS - 1) {
+      made.push(await context.administration.addSystem({ appId: `bench${made.length}` }));
+      if (made.length % 100 === 0) note(`${made.length} systems are made`);
+    }
+  } finally {
+    await context.close();
+  }
+  return made;
+}
