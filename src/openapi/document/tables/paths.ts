@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
 import type { DescribedTable } from '../../model/table.ts';
 import { header, jsonOf, parameter, response, schema } from '../shared/refs.ts';
+import { security } from '../shared/security.ts';
 import { examplesOf } from './examples.ts';
 
 /** Where the records of a table are addressed. */
@@ -46,6 +47,7 @@ export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Re
     operationId: `${id}_${verb}`,
     summary,
     tags: [tag],
+    ...(className === '_RequestLog' && { security: security.master }),
     ...more,
   });
   const made = className === '_User' || className === '_Session' ? 'SignedUp' : 'Created';
