@@ -37,7 +37,7 @@ function conditionOf(value: JsonObject, more: Record<string, JsonObject> = {}): 
     $in: list,
     $nin: list,
     $exists: { type: 'boolean' },
-    $not: { type: 'object' },
+    $not: { type: 'object', additionalProperties: true },
     $select: schema('SelectQuery'),
     $dontSelect: schema('SelectQuery'),
     ...more,
