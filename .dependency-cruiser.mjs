@@ -135,7 +135,7 @@ export default {
       comment: 'src never imports the tests, the benchmarks or the tooling.',
       severity,
       from: { path: '^src/' },
-      to: { path: '^(?:test|bench|scripts|bin|console)/' },
+      to: { path: '^(?:test|bench|scripts|bin|console|client)/' },
     },
     {
       name: 'no-development-packages',

@@ -5,9 +5,9 @@ import { similarTo } from '../src/kernel/similar.ts';
 import { commentLines } from './comments.ts';
 import { anchorsOf, withoutFences } from './headings.ts';
 
-const DOCUMENTS = '{*.md,{docs,bench,examples,test,console}/**/*.md,site/pages/**/*.md}';
-const COMMENTED = '{{src,test,bench,scripts}/**/*.{ts,mjs},console/{src,test}/**/*.{ts,tsx},site/src/**/*.ts}';
-const EXCLUDED = ['**/node_modules/**', 'console/dist/**'];
+const DOCUMENTS = '{*.md,{docs,bench,examples,test,console,client}/**/*.md,site/pages/**/*.md}';
+const COMMENTED = '{{src,test,bench,scripts}/**/*.{ts,mjs},console/{src,test}/**/*.{ts,tsx},{site,client}/src/**/*.ts}';
+const EXCLUDED = ['**/node_modules/**', '{console,client}/dist/**'];
 
 /** The folder of pages that comments name without a path. */
 const PAGES = 'docs/reference';

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { commentLines } from './comments.ts';
 import { linkFindings } from './links.ts';
 
-const TREE = ['site/src{,/**/*}', '{src,test,bench,scripts,bin,examples,template,docs,.ci}{,/**/*}', '*.{ts,mjs}', '.*.mjs'];
-const DOCUMENTS = '{*.md,{docs,bench,examples,test}/**/*.md}';
-const COMMENTED = '{src,test,bench,scripts}/**/*.ts';
+const TREE = ['site/src{,/**/*}', '{src,test,bench,scripts,bin,examples,template,docs,client,.ci}{,/**/*}', '*.{ts,mjs}', '.*.mjs'];
+const DOCUMENTS = '{*.md,{docs,bench,examples,test,client}/**/*.md}';
+const COMMENTED = '{src,test,bench,scripts,client/src}/**/*.ts';
 
 /** A source file, with or without folders before it, but not a pattern (`*.test.ts`). */
 const FILE = /(?<![\w./*{}-])(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:ts|mjs)\b/g;

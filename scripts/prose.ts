@@ -11,12 +11,13 @@ import { withoutFences } from './headings.ts';
 const SOURCES = [
   '{src,test,bench,scripts,bin,examples}/**/*.{ts,mjs}',
   'console/{src,test}/**/*.{ts,tsx}',
+  'client/src/**/*.ts',
   'site/{src,.vitepress}/**/*.ts',
   '*.{ts,mjs}',
   '.*.mjs',
 ];
-const DOCUMENTS = '{*.md,{docs,bench,examples,test,console}/**/*.md,site/pages/**/*.md}';
-const EXCLUDED = ['**/node_modules/**', 'console/dist/**'];
+const DOCUMENTS = '{*.md,{docs,bench,examples,test,console,client}/**/*.md,site/pages/**/*.md}';
+const EXCLUDED = ['**/node_modules/**', '{console,client}/dist/**'];
 
 /** Marks around parts of a document that show what not to write, or whose text comes from the sources. */
 const OFF = /<!-- (?:prose: off|generated: begin) -->/;

@@ -51,7 +51,7 @@ export interface CoreClient<S> {
 }
 
 /** A client with its tables: `crm.Accounts`. */
-export type Client<S> = CoreClient<S> & { readonly [T in Exclude<keyof S, keyof CoreClient<S>>]: TableClient<S, T> };
+export type Client<S = AnySchema> = CoreClient<S> & { readonly [T in Exclude<keyof S, keyof CoreClient<S>>]: TableClient<S, T> };
 
 /**
  * Returns a client of a system. Nothing is sent until one of its methods is called.

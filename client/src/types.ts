@@ -1,5 +1,3 @@
-import type { DateValue, FileValue, Pointer } from './wire.ts';
-
 /** The types of one table. `record-service types` writes those of a system. */
 export interface TableTypes {
   record: object;
@@ -92,5 +90,3 @@ export interface Created {
 
 /** The answer of an update, with the values that field operators produced. */
 export type Updated<R> = { objectId: string; updatedAt: string } & Partial<Omit<R, keyof SystemFields>>;
-
-export type { DateValue, FileValue, Pointer };

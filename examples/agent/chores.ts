@@ -6,6 +6,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { client } from '../../client/src/index.ts';
 import { connect } from './connection.ts';
 import { convertLead, findDuplicates, importLeads, keepNote } from './customers.ts';
 import type { Chore, Day } from './day.ts';
@@ -37,9 +38,20 @@ if (!url || !(apiKey || token)) {
 
 const connection = await connect(url, { apiKey, token });
 // Phones and ids unique to this run, so that it can be repeated in the same system.
-const day: Day = { ...connection, run: String(randomInt(1_000, 10_000)), startedAt: new Date().toISOString() };
+const day: Day = {
+  ...connection,
+  run: String(randomInt(1_000, 10_000)),
+  startedAt: new Date().toISOString(),
+  crm: apiKey === undefined ? undefined : restClient(url, apiKey),
+};
 try {
   for (const [at, [title, chore]] of chores.entries()) console.log(`${String(at + 1).padStart(2)} ${title}: ${await chore(day)}`);
 } finally {
   await connection.close();
+}
+
+/** Returns a client of the system whose agent tools have the address `BASE/mcp/APP_ID`. */
+function restClient(address: string, apiKey: string) {
+  const [base = '', appId = ''] = address.split('/mcp/');
+  return client({ url: base, appId, apiKey });
 }

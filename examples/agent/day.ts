@@ -1,3 +1,4 @@
+import type { Client } from '../../client/src/index.ts';
 import type { Connection, Json } from './connection.ts';
 
 /** State that the tasks of a run pass on. */
@@ -5,6 +6,8 @@ export interface Day extends Connection {
   /** Four digits that distinguish the records of this run. */
   readonly run: string;
   readonly startedAt: string;
+  /** The REST interface of the same system, to check what the tools have written; a key opens both, an access token only the tools. */
+  readonly crm: Client | undefined;
   /** Owner of the tasks and meetings. */
   ownerId?: string | undefined;
   leadIds?: readonly string[];
@@ -20,8 +23,6 @@ export function known<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('an earlier chore has not run');
   return value;
 }
-
-export const pointer = (className: string, objectId: string) => ({ __type: 'Pointer', className, objectId });
 
 /** Returns the first value of a lookup table; Pointer fields store its id. */
 export async function lookup({ use }: Connection, table: string, search?: string): Promise<Json> {

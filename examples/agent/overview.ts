@@ -19,11 +19,17 @@ export async function lookAround(day: Day): Promise<string> {
   return `as ${caller.kind} ${caller.username ?? caller.name} in ${system.appId}: ${tools.length} tools, ${tables.length} tables`;
 }
 
-export async function tellWhatHappened({ use, startedAt, customerId }: Day): Promise<string> {
+export async function tellWhatHappened({ use, crm, startedAt, customerId, saleId }: Day): Promise<string> {
   const { results: history } = await use('Get-Timeline', { table: 'Accounts', objectId: known(customerId) });
   const conversion = history.find(({ changes }: Json) => changes?.IsAccount);
   assert.equal(conversion?.changes.IsAccount.to, true, JSON.stringify(history));
   assert.equal(history.at(-1).event, 'create');
+
+  // What the tools wrote is what REST reads.
+  if (crm) {
+    const sale = await crm.table('Sales').get(known(saleId), { include: ['AccountId'] });
+    assert.deepEqual([sale.AccountId.objectId, sale.AccountId.IsAccount], [customerId, true]);
+  }
 
   const { results: recent } = await use('Get-Recent-Changes', { since: startedAt, limit: 100 });
   const counts = Object.entries(Object.groupBy(recent, ({ table }: Json) => table)).map(([table, rows = []]) => [

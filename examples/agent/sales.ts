@@ -1,6 +1,7 @@
 /** Sales: quotes and reports. */
 import assert from 'node:assert/strict';
-import { type Day, known, lookup, pointer } from './day.ts';
+import { pointer } from '../../client/src/index.ts';
+import { type Day, known, lookup } from './day.ts';
 
 export async function quote(day: Day): Promise<string> {
   const { use, run } = day;

@@ -1,8 +1,8 @@
 /** The gate accepts only `returnTo` of its own origin, and never causes a redirect loop. Reference: console.md#the-gate. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { crmOf } from '../support/client.ts';
 import { Visitor } from '../support/console.ts';
-import { fileObject, uploadFile } from '../support/files.ts';
 import { storeOf } from '../support/records.ts';
 import { anyEngine, type Service } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';
@@ -21,10 +21,11 @@ describe('the gate', () => {
     const store = storeOf(() => service);
     const table = await store.table({ F: 'PrivateFile' });
     const only = { [`role:${(await newRole(service, [reader])).name}`]: true };
-    await service.call('PUT', `/platform/schemas/${table}`, { body: { classLevelPermissions: { get: only, find: only } } });
-    const uploaded = await uploadFile(service, 'note 1.txt', 'private words');
-    const { objectId } = (await service.call('POST', `/platform/classes/${table}`, { body: { F: fileObject(uploaded) } })).body;
-    file = `/platform/files/${service.appId}/${uploaded.name}/${table}/${objectId}/F`;
+    const crm = crmOf(service);
+    await crm.request('PUT', `schemas/${table}`, { body: { classLevelPermissions: { get: only, find: only } } });
+    const F = await crm.files.upload('note 1.txt', 'private words', { contentType: 'text/plain' });
+    const { objectId } = await crm.table(table).create({ F });
+    file = `/platform/files/${service.appId}/${F.name}/${table}/${objectId}/F`;
   });
 
   const visit = async (user?: User) => {

@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { pointer } from '../../client/src/index.ts';
+import { crmOf } from '../support/client.ts';
 import { Visitor } from '../support/console.ts';
-import { fileObject, uploadFile } from '../support/files.ts';
 import { storeOf, unique } from '../support/records.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
 import { sharedService } from '../support/shared.ts';
@@ -48,18 +49,22 @@ for (const engine of anyEngine) {
     test('its session is a row of _Session, which ends with it', async () => {
       const service = await sharedService(engine);
       const { user, visitor } = await signedIn(service);
-      const where = { user: { __type: 'Pointer', className: '_User', objectId: user.id } };
-      const rows = () => service.call('GET', '/platform/sessions', { query: { where } });
-      const made = (await rows()).body.results.filter((row: any) => row.createdWith?.client === 'console');
+      const rows = async () => {
+        const { results } = await crmOf(service)
+          .table('_Session')
+          .find({ where: { user: pointer('_User', user.id) } });
+        return results.filter((row) => row.createdWith?.client === 'console');
+      };
+      const made = await rows();
       assert.equal(made.length, 1);
       assert.ok(!JSON.stringify(made).includes(session(visitor)?.value ?? 'none'));
-      const hours = (Date.parse(made[0].expiresAt.iso) - Date.now()) / 3_600_000;
+      const hours = (Date.parse(made[0]?.expiresAt.iso) - Date.now()) / 3_600_000;
       assert.ok(hours > 11 && hours <= 12, `${hours}`);
       assert.equal((await visitor.api('GET', 'me')).status, 200);
       assert.equal((await visitor.api('DELETE', 'session')).status, 200);
       assert.equal(session(visitor), undefined);
       assert.equal(files(visitor), undefined);
-      assert.equal((await rows()).body.results.filter((row: any) => row.createdWith?.client === 'console').length, 0);
+      assert.deepEqual(await rows(), []);
       assert.equal((await visitor.api('GET', 'me')).body.code, 209);
     });
 
@@ -70,12 +75,10 @@ for (const engine of anyEngine) {
       // The request log is written shortly afterwards.
       await soon(async () => {
         const where = { path: `/console/-/api/${service.appId}/session`, method: 'DELETE' };
-        const { body } = await service.call('GET', '/platform/classes/_RequestLog', {
-          query: { where, limit: 1, order: '-createdAt' },
-        });
-        assert.equal(body.results.length, 1);
+        const { results } = await crmOf(service).table('_RequestLog').find({ where, limit: 1, order: '-createdAt' });
+        assert.equal(results.length, 1);
       }, 10_000);
-      assert.equal((await service.call('DELETE', `/platform/users/${user.id}`)).status, 200);
+      await crmOf(service).table('_User').delete(user.id);
     });
 
     test('a cookie of a session that ended, and one that is none, are 209; so is none at all', async () => {
@@ -96,7 +99,7 @@ for (const engine of anyEngine) {
       for (const change of [{ active: false }, { password: otherPassword }]) {
         const { user, visitor } = await signedIn(service);
         assert.equal((await visitor.api('GET', 'me')).status, 200);
-        assert.equal((await service.call('PUT', `/platform/users/${user.id}`, { body: change })).status, 200);
+        await crmOf(service).table('_User').update(user.id, change);
         assert.equal((await visitor.api('GET', 'me')).body.code, 209);
       }
     });
@@ -150,9 +153,10 @@ for (const engine of anyEngine) {
       const role = await newRole(service, [user]);
       const table = await store.table({ F: 'PrivateFile' });
       const only = { [`role:${role.name}`]: true };
-      await service.call('PUT', `/platform/schemas/${table}`, { body: { classLevelPermissions: { get: only, find: only } } });
-      const file = await uploadFile(service, 'note.txt', 'private words');
-      const { objectId } = (await service.call('POST', `/platform/classes/${table}`, { body: { F: fileObject(file) } })).body;
+      const crm = crmOf(service);
+      await crm.request('PUT', `schemas/${table}`, { body: { classLevelPermissions: { get: only, find: only } } });
+      const file = await crm.files.upload('note.txt', 'private words', { contentType: 'text/plain' });
+      const { objectId } = await crm.table(table).create({ F: file });
       const path = `/platform/files/testapp/${file.name}/${table}/${objectId}/F`;
       const read = await visitor.send('GET', path);
       assert.equal(read.status, 200, read.text);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newPerson, type Person } from '../support/browser.ts';
-import { fileObject, uploadFile } from '../support/files.ts';
+import { type Crm, crmOf } from '../support/client.ts';
 import { storeOf } from '../support/records.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
@@ -20,6 +20,7 @@ const overrides = /[\u202a-\u202e\u2066-\u2069]/;
 
 describe('bad days', () => {
   let service: Service;
+  let crm: Crm;
   let dana: User;
   let table: string;
   let file: string;
@@ -32,17 +33,16 @@ describe('bad days', () => {
 
   before(async () => {
     service = await startService({ engine: anyEngine[0] ?? 'sqlite' });
+    crm = crmOf(service);
     dana = await signUp(service);
     const store = storeOf(() => service);
     table = await store.table({ Name: 'String', Note: 'String', F: 'PrivateFile' });
     const only = { [`role:${(await newRole(service, [dana])).name}`]: true };
     const rights = { find: only, get: only, create: only, update: only, delete: only };
-    await service.call('PUT', `/platform/schemas/${table}`, { body: { classLevelPermissions: rights } });
-    const uploaded = await uploadFile(service, 'note.txt', 'private words');
-    const { objectId } = (
-      await service.call('POST', `/platform/classes/${table}`, { body: { Name: 'With a file', F: fileObject(uploaded) } })
-    ).body;
-    file = `/platform/files/${service.appId}/${uploaded.name}/${table}/${objectId}/F`;
+    await crm.request('PUT', `schemas/${table}`, { body: { classLevelPermissions: rights } });
+    const F = await crm.files.upload('note.txt', 'private words', { contentType: 'text/plain' });
+    const { objectId } = await crm.table(table).create({ Name: 'With a file', F });
+    file = `/platform/files/${service.appId}/${F.name}/${table}/${objectId}/F`;
   });
   after(async () => {
     for (const one of people) await one.close();
@@ -50,8 +50,7 @@ describe('bad days', () => {
   });
 
   const address = (objectId = '') => `/console/${service.appId}/${table}${objectId && `/${objectId}`}`;
-  const create = async (fields: object): Promise<string> =>
-    (await service.call('POST', `/platform/classes/${table}`, { body: fields })).body.objectId;
+  const create = async (fields: Record<string, unknown>): Promise<string> => (await crm.table(table).create(fields)).objectId;
 
   test('a link to a private file: sign in once, and the file opens', async () => {
     const { page, ...one } = await person();
@@ -147,7 +146,7 @@ describe('bad days', () => {
   test('a session that ends while somebody types: a dialog asks to sign in, nothing typed is lost, and it is saved then', async () => {
     const user = await signUp(service);
     await newRole(service, [user]);
-    await service.call('PUT', `/platform/schemas/${table}`, {
+    await crm.request('PUT', `schemas/${table}`, {
       body: { classLevelPermissions: { find: { '*': true }, get: { '*': true }, create: { '*': true }, update: { '*': true } } },
     });
     const objectId = await create({ Name: 'Typed' });
@@ -156,7 +155,7 @@ describe('bad days', () => {
     await one.signIn(user.username);
     await one.open(address(objectId));
     await page.getByLabel('Note', { exact: true }).fill('typed before the end');
-    await service.call('PUT', `/platform/users/${user.id}`, { body: { password: otherPassword } });
+    await crm.table('_User').update(user.id, { password: otherPassword });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Username' }).fill(user.username);
@@ -166,8 +165,7 @@ describe('bad days', () => {
     assert.equal(await page.getByLabel('Note', { exact: true }).inputValue(), 'typed before the end');
     // The save continues by itself.
     await soon(async () => {
-      const { body } = await service.call('GET', `/platform/classes/${table}/${objectId}`);
-      assert.equal(body.Note, 'typed before the end');
+      assert.equal((await crm.table(table).get(objectId)).Note, 'typed before the end');
     }, 20_000);
     one.assertClean();
   });

@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pointer } from '../../client/src/index.ts';
 import { newPerson, type Person, type PersonOptions } from '../support/browser.ts';
+import { crmOf } from '../support/client.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { join, signUp, type User } from '../support/users.ts';
@@ -35,17 +37,16 @@ describe('every page', () => {
     service = await startService({ engine: anyEngine[0] ?? 'sqlite' });
     dana = await signUp(service, { name: 'דנה כהן' });
     await join(service, 'Sales', [dana]);
-    const create = (table: string, fields: object) => service.call('POST', `/platform/classes/${table}`, { body: fields });
-    const [status] = (await service.call('GET', '/platform/classes/LeadStatuses')).body.results;
-    const LeadStatusId = { __type: 'Pointer', className: 'LeadStatuses', objectId: status.objectId };
+    const crm = crmOf(service);
+    const { results: statuses } = await crm.table('LeadStatuses').find();
+    const LeadStatusId = pointer('LeadStatuses', statuses[0]?.objectId ?? '');
     const people = ['דנה (VIP) 3', 'Acme Ltd.', 'חברת אלפא בע"מ', 'יוסי לוי'];
     for (const [at, Name] of people.entries())
-      objectId = (
-        await create('Accounts', { Name, PhoneNumber: `+97250123456${at}`, Email: `person${at}@example.com`, LeadStatusId })
-      ).body.objectId;
-    const AccountId = { __type: 'Pointer', className: 'Accounts', objectId };
-    await create('Activities', { Name: 'Call', AccountId });
-    await service.call('PUT', `/platform/classes/Accounts/${objectId}`, { body: { City: 'חיפה' } });
+      ({ objectId } = await crm
+        .table('Accounts')
+        .create({ Name, PhoneNumber: `+97250123456${at}`, Email: `person${at}@example.com`, LeadStatusId }));
+    await crm.table('Activities').create({ Name: 'Call', AccountId: pointer('Accounts', objectId) });
+    await crm.table('Accounts').update(objectId, { City: 'חיפה' });
   });
   after(() => service.stop());
 

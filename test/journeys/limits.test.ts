@@ -1,7 +1,9 @@
 /** What the grid does when it cannot do what the user asks: filters by unknown fields, cells without an editor, partial dates, few rights. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { date } from '../../client/src/index.ts';
 import type { Person } from '../support/browser.ts';
+import { type Crm, crmOf } from '../support/client.ts';
 import { storeOf } from '../support/records.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
@@ -12,16 +14,18 @@ describe('what cannot be done', () => {
   let service: Service;
   let [dana, small] = [] as unknown as [User, User];
   let table: string;
+  let crm: Crm;
   let objectId: string;
   const when = '2026-10-01T10:11:00.000Z';
 
   before(async () => {
     service = await startService({ engine: anyEngine[0] ?? 'sqlite' });
+    crm = crmOf(service);
     [dana, small] = [await signUp(service), await signUp(service)];
     table = await storeOf(() => service).table({ Name: 'String', When: 'Date', Shape: 'Object', Secret: 'String' });
     const full = { [`role:${(await newRole(service, [dana])).name}`]: true as const };
     const some = { ...full, [small.id]: true as const };
-    await service.call('PUT', `/platform/schemas/${table}`, {
+    await crm.request('PUT', `schemas/${table}`, {
       body: {
         classLevelPermissions: {
           ...{ find: some, count: some, get: full, create: full, update: some, delete: full },
@@ -29,8 +33,7 @@ describe('what cannot be done', () => {
         },
       },
     });
-    const body = { Name: 'Only one', When: { __type: 'Date', iso: when }, Shape: { a: 1 }, Secret: 'x' };
-    objectId = (await service.call('POST', `/platform/classes/${table}`, { body })).body.objectId;
+    ({ objectId } = await crm.table(table).create({ Name: 'Only one', When: date(when), Shape: { a: 1 }, Secret: 'x' }));
   });
   after(async () => {
     await signIns.close();
@@ -41,7 +44,7 @@ describe('what cannot be done', () => {
     `/console/${service.appId}/${table}${where ? `?where=${encodeURIComponent(JSON.stringify(where))}` : ''}`;
   const signIns = new SignIns(() => service);
   const opened = (user: User, language: 'he' | 'en' = 'en'): Promise<Person> => signIns.open(user, { language });
-  const stored = async () => (await service.call('GET', `/platform/classes/${table}/${objectId}`)).body;
+  const stored = () => crm.table(table).get(objectId);
 
   for (const [language, message, remove] of [
     ['en', /does not have, or that you may not see: .*Foo/, 'Remove this condition'],
@@ -85,7 +88,7 @@ describe('what cannot be done', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Clear' }).click();
     await soon(async () => assert.equal((await stored()).When, undefined));
-    await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { When: { __type: 'Date', iso: when } } });
+    await crm.table(table).update(objectId, { When: date(when) });
   });
 
   test('lines that are pasted into a line stay lines', async () => {
@@ -112,7 +115,7 @@ describe('what cannot be done', () => {
     await page.keyboard.press('Enter');
     await soon(async () => assert.equal((await stored()).Secret, 'one\ntwo!?'));
     person.assertClean();
-    await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { Secret: 'x' } });
+    await crm.table(table).update(objectId, { Secret: 'x' });
   });
 
   test('in Hebrew a date and its time are typed as they are read: from left to right', async () => {
@@ -195,8 +198,7 @@ describe('what cannot be done', () => {
   });
 
   test('a record that may be read alone keeps what it holds, and says that the right is missing', async () => {
-    const body = { Name: 'Closed', ACL: { [dana.id]: { read: true } } };
-    const { objectId: closed } = (await service.call('POST', `/platform/classes/${table}`, { body })).body;
+    const { objectId: closed } = await crm.table(table).create({ Name: 'Closed', ACL: { [dana.id]: { read: true } } });
     const person = await opened(dana);
     const { page } = person;
     await person.open(grid({ objectId: closed }));
@@ -226,7 +228,7 @@ describe('what cannot be done', () => {
       ['When', label('ל')],
       ['Shape', label('S')],
     ] as const)
-      await service.call('POST', '/platform/classes/_Dictionary', { body: { tblName: table, field, value } });
+      await crm.table('_Dictionary').create({ tblName: table, field, value });
     const person = await opened(dana);
     const { page } = person;
     for (const width of [390, 1280]) {
@@ -252,7 +254,7 @@ describe('what cannot be done', () => {
   });
 
   test('an upload is seen, and stopped by the key that began it', async (t) => {
-    await service.call('PUT', `/platform/schemas/${table}`, { body: { fields: { F: { type: 'PrivateFile' } } } });
+    await crm.request('PUT', `schemas/${table}`, { body: { fields: { F: { type: 'PrivateFile' } } } });
     const person = await opened(dana);
     const { page, context } = person;
     await person.open(`/console/${service.appId}/${table}/${objectId}`);
@@ -272,7 +274,7 @@ describe('what cannot be done', () => {
   });
 
   test('a user who may not read histories sees a note, without an error', async () => {
-    await service.call('PUT', `/platform/schemas/${table}`, { body: { timeline: { displayFields: {}, index: {} } } });
+    await crm.request('PUT', `schemas/${table}`, { body: { timeline: { displayFields: {}, index: {} } } });
     const person = await opened(dana);
     const { page } = person;
     await person.open(`/console/${service.appId}/${table}/${objectId}`);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Person, PersonOptions } from '../support/browser.ts';
+import { crmOf } from '../support/client.ts';
 import { GridView } from '../support/grid.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { join, signUp, type User } from '../support/users.ts';
@@ -29,13 +30,11 @@ for (const engine of engines)
       await join(service, 'Sales', [user]);
       for (let first = 0; first < COUNT; first += PER_BATCH) {
         const size = Math.min(PER_BATCH, COUNT - first);
-        const requests = Array.from({ length: size }, (_, at) => ({
-          method: 'POST',
-          path: '/platform/classes/Accounts',
-          body: account(first + at),
-        }));
-        const answer = await service.call('POST', '/platform/batch', { body: { requests } });
-        assert.equal(answer.status, 200, answer.text);
+        const made = await crmOf(service).batch(
+          (items) => Array.from({ length: size }, (_, at) => items.table('Accounts').create(account(first + at))),
+          { idempotencyKey: false },
+        );
+        assert.ok(made.every(({ error }) => !error));
       }
     });
     after(async () => {
@@ -58,10 +57,10 @@ for (const engine of engines)
 
     /** Returns the ids in the order of the API. */
     async function idsOf(order: string, where: object = {}): Promise<string[]> {
-      const query = { where, order, keys: 'Name', limit: 100_000 };
-      const { body, text } = await service.call('GET', '/platform/classes/Accounts', { query });
-      assert.ok(Array.isArray(body?.results), text);
-      return body.results.map(({ objectId }: { objectId: string }) => objectId);
+      const { results } = await crmOf(service)
+        .table('Accounts')
+        .find({ where: { ...where }, order, keys: ['Name'], limit: 100_000 });
+      return results.map(({ objectId }) => objectId);
     }
 
     /** Presses a key until a row or the end is reached. @returns ids by row */

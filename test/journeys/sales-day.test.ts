@@ -1,7 +1,9 @@
 /** Journeys 2 and 6: a day of sales in Hebrew, right to left, with the keyboard only. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { pointer } from '../../client/src/index.ts';
 import { newPerson, type Person } from '../support/browser.ts';
+import { type Crm, crmOf } from '../support/client.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { join, signUp, type User } from '../support/users.ts';
@@ -11,6 +13,7 @@ const PATIENCE_MS = 20_000;
 
 describe('a day of sales', () => {
   let service: Service;
+  let crm: Crm;
   let [dana, noa] = [] as unknown as [User, User];
   let person: Person;
   let objectId: string;
@@ -18,11 +21,11 @@ describe('a day of sales', () => {
 
   before(async () => {
     service = await startService({ engine: anyEngine[0] ?? 'sqlite' });
+    crm = crmOf(service);
     [dana, noa] = [await signUp(service, { name: 'דנה כהן' }), await signUp(service, { name: 'נועה' })];
     await join(service, 'Sales', [dana, noa]);
-    await service.call('POST', '/platform/classes/Config', { body: { Name: 'TimeZone', Value: { TimeZone: 'Asia/Jerusalem' } } });
-    for (const { Name, objectId: id } of (await service.call('GET', '/platform/classes/LeadStatuses')).body.results)
-      statusId.set(Name, id);
+    await crm.table('Config').create({ Name: 'TimeZone', Value: { TimeZone: 'Asia/Jerusalem' } });
+    for (const { Name, objectId: id } of (await crm.table('LeadStatuses').find()).results) statusId.set(Name, id);
     objectId = await create({
       Name: 'רותי (VIP) 3',
       PhoneNumber: '+972501234567',
@@ -38,14 +41,10 @@ describe('a day of sales', () => {
     await service.stop();
   });
 
-  const status = (name: string) => ({
-    LeadStatusId: { __type: 'Pointer', className: 'LeadStatuses', objectId: statusId.get(name) },
-  });
-  const create = async (fields: object): Promise<string> => {
-    const { body } = await service.call('POST', '/platform/classes/Accounts', { body: fields });
-    return body.objectId;
-  };
-  const stored = async () => (await service.call('GET', `/platform/classes/Accounts/${objectId}`)).body;
+  const status = (name: string) => ({ LeadStatusId: pointer('LeadStatuses', statusId.get(name) ?? '') });
+  const create = async (fields: Record<string, unknown>): Promise<string> =>
+    (await crm.table('Accounts').create(fields)).objectId;
+  const stored = () => crm.table('Accounts').get(objectId);
   const press = async (...keys: string[]) => {
     for (const key of keys) await person.page.keyboard.press(key);
   };

@@ -4,6 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChangesAnswer } from '../../src/console/protocol/protocol.ts';
 import { newPerson, type Person } from '../support/browser.ts';
+import { type Crm, crmOf } from '../support/client.ts';
 import { storeOf } from '../support/records.ts';
 import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
@@ -14,22 +15,23 @@ const PATIENCE_MS = 20_000;
 
 describe('two people, one record', () => {
   let service: Service;
+  let crm: Crm;
   let table: string;
   let objectId: string;
   let [ana, ben] = [] as unknown as [Person, Person];
 
   before(async () => {
     service = await startService({ engine: anyEngine[0] ?? 'sqlite' });
+    crm = crmOf(service);
     const store = storeOf(() => service);
     table = await store.table({ Name: 'String', Phone: 'String', City: 'String', Note: 'String' });
     const users = [await signUp(service, { name: 'Ana' }), await signUp(service, { name: 'Ben' })];
     await join(service, 'Sales', users);
     const only = { 'role:Sales': true };
     const rights = { find: only, get: only, create: only, update: only, delete: only };
-    const changed = await service.call('PUT', `/platform/schemas/${table}`, {
+    await crm.request('PUT', `schemas/${table}`, {
       body: { classLevelPermissions: rights, timeline: { displayFields: {}, index: {} } },
     });
-    assert.equal(changed.status, 200, changed.text);
     [ana, ben] = [await newPerson(service), await newPerson(service)];
     for (const [person, user] of [
       [ana, users[0]],
@@ -40,8 +42,7 @@ describe('two people, one record', () => {
     }
   });
   beforeEach(async () => {
-    objectId = (await service.call('POST', `/platform/classes/${table}`, { body: { Name: 'Lead', Phone: '1', City: 'Haifa' } }))
-      .body.objectId;
+    ({ objectId } = await crm.table(table).create({ Name: 'Lead', Phone: '1', City: 'Haifa' }));
     for (const person of [ana, ben]) {
       await person.open(`/console/${service.appId}/${table}/${objectId}`);
       await field(person, 'Phone').waitFor({ timeout: 6000 });
@@ -55,7 +56,7 @@ describe('two people, one record', () => {
   const field = ({ page }: Person, name: string) => page.getByLabel(name, { exact: true });
   const type = async (person: Person, name: string, text: string) => field(person, name).fill(text);
   const save = ({ page }: Person) => page.getByRole('button', { name: 'Save', exact: true }).click();
-  const stored = async () => (await service.call('GET', `/platform/classes/${table}/${objectId}`)).body;
+  const stored = () => crm.table(table).get(objectId);
   const holds = (fields: object) =>
     soon(async () => {
       const record = await stored();
@@ -118,7 +119,7 @@ describe('two people, one record', () => {
           (url) => url.pathname.endsWith(asks()),
           async (route) => {
             const response = await route.fetch();
-            await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { Name: `Changed ${objectId}` } });
+            await crm.table(table).update(objectId, { Name: `Changed ${objectId}` });
             hasChanged();
             if (isSignalled) await Promise.race([signalled.then(() => delay(300)), delay(PATIENCE_MS)]);
             await route.fulfill({ response });
@@ -139,7 +140,7 @@ describe('two people, one record', () => {
     await type(ben, 'City', 'Lod');
     // Longer than its box in the dialog.
     const acre = `Acre${' by the sea'.repeat(200)}`;
-    await service.call('PUT', `/platform/classes/${table}/${objectId}`, { body: { City: acre } });
+    await crm.table(table).update(objectId, { City: acre });
     await save(ben);
     const dialog = ben.page.getByRole('dialog');
     await dialog.waitFor();
@@ -186,9 +187,8 @@ describe('two people, one record', () => {
       .waitFor();
     await ben.context.setOffline(false);
     await holds({ Note: 'typed offline' });
-    const rows = (await service.call('GET', '/platform/classes/_Timeline', { query: { where: { objectIdValue: objectId } } }))
-      .body.results;
-    assert.equal(rows.filter(({ event }: any) => event === 'update').length, 1, JSON.stringify(rows));
+    const { results: rows } = await crm.table('_Timeline').find({ where: { objectIdValue: objectId } });
+    assert.equal(rows.filter(({ event }) => event === 'update').length, 1, JSON.stringify(rows));
     await type(ben, 'Note', 'typed and not saved');
     await ben.page.waitForTimeout(600);
     await ben.page.reload();
@@ -201,7 +201,6 @@ describe('two people, one record', () => {
     await type(ana, 'Name', 'Made once');
     await ana.page.getByRole('button', { name: 'Save', exact: true }).dblclick();
     await ana.page.waitForURL((url) => !url.pathname.endsWith('/new'));
-    const made = await service.call('GET', `/platform/classes/${table}`, { query: { where: { Name: 'Made once' } } });
-    assert.equal(made.body.results.length, 1);
+    assert.equal(await crm.table(table).count({ Name: 'Made once' }), 1);
   });
 });

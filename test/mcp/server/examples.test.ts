@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { crmOf } from '../../support/client.ts';
 import { mcpAddress } from '../../support/mcp.ts';
 import { agentUser, everything, type Permission, signInFor } from '../../support/oauth.ts';
 import { type Service, sampledEngines } from '../../support/service.ts';
@@ -63,9 +64,13 @@ for (const engine of sampledEngines())
         ['Notes', 2],
         ['_DynamicQueries', 1],
       ] as const) {
-        const query = { where: { createdBy: userPointer(user) }, count: 1, limit: 0 };
-        const { body, text } = await service.call('GET', `/platform/classes/${table}`, { query });
-        assert.equal(body.count, count, `${table}: ${text}`);
+        assert.equal(
+          await crmOf(service)
+            .table(table)
+            .count({ createdBy: userPointer(user) }),
+          count,
+          table,
+        );
       }
     });
 
