@@ -114,11 +114,10 @@ function byName<T extends object>(core: T, make: (name: string) => unknown): T {
 
 /** @throws TypeError for an address that is not the base of a service */
 function baseOf(url: string): string {
-  const address = new URL(url);
-  const isBase = /^https?:$/.test(address.protocol) && address.username === '' && address.search === '' && address.hash === '';
-  const path = address.pathname.replace(/\/+$/, '');
-  if (!isBase || path.endsWith('/platform'))
-    throw new TypeError('url is the base of the service, such as https://crm.example.com');
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  const path = address?.pathname.replace(/\/+$/, '') ?? '';
+  const isBase = /^https?:$/.test(address?.protocol ?? '') && !/[@?#]/.test(url) && !path.endsWith('/platform');
+  if (!address || !isBase) throw new TypeError('url is the base of the service, such as https://crm.example.com');
   return address.origin + path;
 }
 

@@ -83,12 +83,12 @@ export class Files {
    */
   async upload(
     name: string,
-    data: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string,
+    data: Blob | ArrayBuffer | Uint8Array | string,
     { contentType, ...options }: CallOptions & { readonly contentType?: string | undefined } = {},
   ): Promise<FileValue> {
     const type = contentType || (data instanceof Blob && data.type) || 'application/octet-stream';
     const path = `/platform/files/${segment(name, 'the file')}`;
-    const call = { method: 'POST', path, bytes: data, headers: { 'Content-Type': type }, effect: 'once' } as const;
+    const call = { method: 'POST', path, bytes: data as Blob, headers: { 'Content-Type': type }, effect: 'once' } as const;
     const { body } = await this.#transport.send<{ name: string; url: string }>(call, options);
     return { __type: 'File', name: body.name, url: body.url };
   }

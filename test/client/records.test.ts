@@ -1,4 +1,4 @@
-/** The client's calls for records against a running service (docs/guide/client.md). */
+/** The client's calls for records against a running service (client.md). */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { date, pointer } from '../../client/src/index.ts';

@@ -1,4 +1,4 @@
-/** What the client repeats, and what it does not, behind a proxy that spoils answers (docs/guide/client.md#repetitions). */
+/** What the client repeats, and what it does not, behind a proxy that spoils answers (client.md#repetitions). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { inspect } from 'node:util';
@@ -207,6 +207,8 @@ for (const engine of sampledEngines())
         [{ url: `${url}/platform` }, /^url is the base of the service/],
         [{ url: 'http://dana:secret@example.com' }, /^url is the base of the service/],
         [{ url: 'ftp://example.com' }, /^url is the base of the service/],
+        [{ url: 'http://dana:secret@' }, /^url is the base of the service/],
+        [{ url: '' }, /^url is the base of the service/],
       ];
       for (const [one, message] of settings)
         assert.throws(

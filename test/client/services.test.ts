@@ -1,4 +1,4 @@
-/** The client's calls for users, files and functions against a running service (docs/guide/client.md). */
+/** The client's calls for users, files and functions against a running service (client.md). */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { client } from '../../client/src/index.ts';
