@@ -79,7 +79,7 @@ export async function exportRecords(
 
 /** Writes the act; while the system cannot be written, it can still be read. */
 async function recordExport(context: RecordContext, className: string, { format, keys, where }: ExportOptions): Promise<void> {
-  const after = { format, ...(keys && { keys: [...keys] }), isFiltered: where !== undefined };
+  const after = { format, ...(keys && keys.length > 0 && { keys: [...keys] }), isFiltered: where !== undefined };
   const act = newAct({ act: 'export', subject: className, after }, actorOf(context));
   await context.store.write({ plan: (schema) => ({ changes: [], mutations: insertAct(schema, act) }) });
 }
