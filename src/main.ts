@@ -1,4 +1,12 @@
+import { constants } from 'node:os';
 import { goBehind } from './background.ts';
+
+// The system ignores signals to process 1 of a container that it does not handle. Until the service does, it ends as any other process would.
+if (process.pid === 1)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(128 + constants.signals[signal]);
+    });
 
 // Imported after lowering the priority, since loading is part of the work.
 const args = process.argv.slice(2);
