@@ -46,6 +46,8 @@ export interface App {
   readonly metrics: AppMetrics | null;
   /** Makes health checks report that the service is about to stop. */
   drain(): void;
+  /** Stops accepting connections while other processes go on. @returns when the last request has been answered */
+  retire(): Promise<void>;
   /**
    * Finishes the requests in flight and closes every store.
    * @param cause determines the time limit: after a fault, a request may never be answered
@@ -192,6 +194,7 @@ async function assemble(
       return address;
     },
     drain: () => http.drain(),
+    retire: () => http.retire(),
     async close(cause) {
       clearInterval(clearing);
       await backups?.close();

@@ -14,6 +14,16 @@ export interface LifecycleLog {
   /** Logged once; later causes are ignored. */
   stopping(cause: StopCause): void;
   stopped(): void;
+  /** The service has several processes, and begins to replace them. Later lines have the level of the new settings. */
+  reloading(config: Pick<Config, 'logLevel'>): void;
+  /** All of them were replaced. */
+  reloaded(result: { readonly processes: number; readonly finishing: number; readonly version: string | undefined }): void;
+  /** @param why one line @param processes number of processes that go on */
+  reloadFailed(why: string, processes: number): void;
+  /** @param names settings that were changed, and that a reload does not apply */
+  needsRestart(names: readonly string[]): void;
+  /** The service has one process, which a reload cannot replace. */
+  cannotReload(): void;
   /** A store exists that the registry does not know. */
   stranger(place: StoredPlace): void;
 }
@@ -32,6 +42,7 @@ export function lifecycleLog({ logLevel }: Config, engine: 'sqlite' | 'postgres'
   const log = createLog(logLevel);
   let hasStarted = false;
   let stoppingAt: number | undefined;
+  let reloadingAt = 0;
   return {
     stranger({ name, place }) {
       const command = `record-service system adopt ${name ?? 'APP'}`;
@@ -52,6 +63,23 @@ export function lifecycleLog({ logLevel }: Config, engine: 'sqlite' | 'postgres'
       stoppingAt = performance.now();
       if (cause === 'fault') log.info({ cause }, 'stopping');
       else log.info({ signal: cause }, 'stopping');
+    },
+    reloading(changed) {
+      reloadingAt = performance.now();
+      log.level = changed.logLevel;
+      log.info('reloading');
+    },
+    reloaded({ finishing, ...result }) {
+      log.info({ ...result, ...(finishing > 0 && { finishing }), ms: Math.round(performance.now() - reloadingAt) }, 'reloaded');
+    },
+    reloadFailed(why, processes) {
+      log.error({ why, processes }, 'reload failed');
+    },
+    needsRestart(names) {
+      log.warn({ settings: names }, 'changed settings wait for a restart');
+    },
+    cannotReload() {
+      log.warn('SIGHUP changes nothing in a service of one process: restart it, or set WEB_CONCURRENCY to 2 or more');
     },
     stopped() {
       if (stoppingAt !== undefined) log.info({ ms: Math.round(performance.now() - stoppingAt) }, 'stopped');

@@ -1,11 +1,22 @@
 import { isAbsolute, relative } from 'node:path';
+import type { App } from './app.ts';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
 import type { CommandContext, Use } from './command-context.ts';
-import { type Config, loadSettings, type Settings } from './config/index.ts';
+import { type Config, INSTALLATION, loadSettings, type Settings } from './config/index.ts';
 import { isUnavailable, ServiceError } from './errors/fail.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { LifecycleLog } from './lifecycle-log.ts';
-import { exitGracefully, isWorker, reportListening, servePrimary, stopRequested } from './processes.ts';
+import {
+  beWorker,
+  checkInstallation,
+  Fleet,
+  fixedSettings,
+  isHungUp,
+  isWorker,
+  Reloads,
+  reportListening,
+  stopRequested,
+} from './processes/index.ts';
 import { tuneForRequests } from './v8-tuning.ts';
 
 const print = (line: string) => console.log(line);
@@ -14,6 +25,7 @@ const print = (line: string) => console.log(line);
 const actions: Actions = {
   async start() {
     tuneForRequests();
+    if (isWorker) beWorker();
     const settings = loadSettings(process.cwd());
     if (isWorker) await serveAsWorker(settings);
     else if (settings.config.webConcurrency > 1) await serveAsPrimary(settings);
@@ -61,7 +73,7 @@ async function serveAlone({ config, secrets }: Settings): Promise<void> {
   const app = await createApp(config, secrets, faults.report);
   let cause: 'signal' | 'fault' = 'fault';
   try {
-    const stopped = stopSignal(life);
+    const stopped = stopSignal(life, () => life.cannotReload());
     await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, { print, stranger: life.stranger });
     const address = await app.listen();
     printAddress(config, address);
@@ -81,16 +93,21 @@ async function serveAsPrimary({ config, secrets }: Settings): Promise<void> {
   const life = await lifecycleOf({ config, secrets });
   const faults = (await import('./faults.ts')).faultsOf(config);
   process.on('uncaughtException', faults.report);
-  const stopped = stopSignal(life);
-  const systems = await withCommandContext('first', async ({ administration, contextOf }) => {
+  const reloads = new Reloads(config, life, () => loadSettings(process.cwd()));
+  const stopped = stopSignal(life, () => reloads.request());
+  const { systems, installation } = await withCommandContext('first', async ({ administration, contextOf }) => {
     await addFirstSystem(administration, contextOf, secrets, config.dataDir, { print, stranger: life.stranger });
-    return administration.systems().length;
+    return { systems: administration.systems().length, installation: administration.installation };
   });
   const metrics = await serveWorkerMetrics({ config, secrets });
+  const fleet = new Fleet(config.webConcurrency, { ...fixedSettings(config), [INSTALLATION]: installation });
   try {
-    await servePrimary(config.webConcurrency, Promise.race([stopped, faults.first]), (address) => {
-      printAddress(config, address);
-      life.started(systems, address);
+    await fleet.serve(Promise.race([stopped, faults.first]), {
+      listening(address) {
+        printAddress(config, address);
+        life.started(systems, address);
+        reloads.begin(fleet);
+      },
     });
   } finally {
     life.stopping('fault');
@@ -112,27 +129,31 @@ async function serveWorkerMetrics({ config, secrets }: Settings): Promise<{ clos
 
 const hasMetrics = ({ config, secrets }: Settings): boolean => config.metrics !== undefined || secrets.metricsToken !== undefined;
 
-/** A worker. It ignores signals, which a terminal sends to all processes; the primary process tells it when to stop. */
-async function serveAsWorker({ config, secrets }: Settings): Promise<void> {
-  const { createApp } = await import('./app.ts');
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {});
-  exitGracefully();
-  let drain = () => {};
-  const stopped = stopRequested(() => drain());
-  const faults = (await import('./faults.ts')).faultsOf(config);
-  const exchange = hasMetrics({ config, secrets }) ? await import('./metrics/exchange.ts') : undefined;
-  const app = await createApp(config, secrets, faults.report, exchange?.scrapeByPrimary());
-  drain = () => app.drain();
-  const { metrics } = app;
-  const passOn = metrics && exchange?.reportToPrimary(metrics);
+/** A worker. The primary process tells it when to stop. */
+async function serveAsWorker(settings: Settings): Promise<void> {
+  let app: App | undefined;
+  let isStopped = false;
+  const stopped = stopRequested({ drain: () => app?.drain(), retire: async () => app?.retire() }).finally(
+    () => (isStopped = true),
+  );
+  const { faultsOf } = await import('./faults.ts');
+  const faults = faultsOf(settings.config);
+  const exchange = hasMetrics(settings) ? await import('./metrics/exchange.ts') : undefined;
+  let passOn: (() => Promise<void>) | undefined;
   let cause: 'signal' | 'fault' = 'fault';
   try {
-    reportListening(await app.listen());
+    const { createApp } = await import('./app.ts');
+    app = await createApp(settings.config, settings.secrets, faults.report, exchange?.scrapeByPrimary());
+    if (app.metrics) passOn = exchange?.reportToPrimary(app.metrics);
+    checkInstallation(app.administration.installation);
+    // The service may have been stopped meanwhile; listening would open its socket again.
+    if (!isStopped) reportListening(await app.listen());
     await Promise.race([stopped, faults.first]);
     cause = 'signal';
   } finally {
-    await app.close(cause);
+    await app?.close(cause);
     await passOn?.();
+    // The channel would keep the process alive.
     process.disconnect?.();
   }
   faults.check();
@@ -168,17 +189,25 @@ async function lifecycleOf({ config, secrets }: Settings): Promise<LifecycleLog>
   return lifecycleLog(config, secrets.databaseUrl === undefined ? 'sqlite' : 'postgres');
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one exits at once. */
-function stopSignal(life: LifecycleLog): Promise<void> {
+/**
+ * Resolves at the first SIGTERM or SIGINT, or when the terminal hangs up; a second one exits at once.
+ * @param hup called at a SIGHUP that somebody has sent
+ */
+function stopSignal(life: LifecycleLog, hup: () => void): Promise<void> {
   return new Promise((resolve) => {
     let stopped = false;
+    const stop = (signal: NodeJS.Signals) => {
+      life.stopping(signal);
+      resolve();
+    };
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.on(signal, () => {
         if (stopped) process.exit(1);
         stopped = true;
-        life.stopping(signal);
-        resolve();
+        stop(signal);
       });
+    // npm, and the launcher, send SIGTERM when the terminal is gone: that one is not the second.
+    process.on('SIGHUP', (signal) => (isHungUp() ? stop(signal) : stopped || hup()));
   });
 }
 

@@ -13,6 +13,15 @@ export type Environment = Readonly<Partial<Record<SettingName, string>>>;
 /** Foreign variables that the `.env` file may hold: the keys of an S3-compatible store. */
 const foreign = /^AWS_[A-Z0-9_]+$/;
 
+/** Variable by which the primary process tells its workers which installation they serve (`Administration.installation`). */
+export const INSTALLATION = 'RECORD_SERVICE_INSTALLATION';
+
+/** Returns the installation that a worker must serve; undefined in other processes. */
+export const expectedInstallation = (): string | undefined => process.env[INSTALLATION];
+
+/** Variables that were copied from the file to the environment, which a changed file replaces. */
+const copied = new Set<string>();
+
 /**
  * Returns the settings of the process environment and, if one is missing there, of the `.env` file in a directory. The file's AWS variables are
  * copied to the environment, where the S3 client looks for them.
@@ -21,7 +30,13 @@ const foreign = /^AWS_[A-Z0-9_]+$/;
 export function readEnvironment(directory: string): Environment {
   const file = readFileVariables(join(directory, '.env'));
   const settings = mergeEnvironment(process.env, file);
-  for (const [name, value] of Object.entries(file)) if (foreign.test(name) && value) process.env[name] ||= value;
+  for (const name of copied) delete process.env[name];
+  copied.clear();
+  for (const [name, value] of Object.entries(file)) {
+    if (!foreign.test(name) || !value || process.env[name]) continue;
+    process.env[name] = value;
+    copied.add(name);
+  }
   return settings;
 }
 

@@ -62,6 +62,7 @@ export class HttpServer {
   readonly #bodyTimeouts: BodyTimeouts;
   readonly #options: HttpOptions;
   #draining = false;
+  #retiring = false;
 
   private constructor(server: FastifyInstance, services: HttpServices, options: HttpOptions) {
     this.#services = services;
@@ -110,11 +111,11 @@ export class HttpServer {
       // Writing to a client that has left can fail; without a listener the error would end the process.
       response.on('error', ignored);
       // Covers responses written without the framework; the `onSend` hook below covers the others.
-      if (http.#draining) response.shouldKeepAlive = false;
+      if (http.#isLeaving) response.shouldKeepAlive = false;
     });
     // Registered before the parts, which may add hooks and inherit those that exist.
     server.addHook('onSend', (_request, reply, _payload, done) => {
-      if (http.#draining) reply.header('connection', 'close');
+      if (http.#isLeaving) reply.header('connection', 'close');
       done();
     });
     logRequests(observations, services.log);
@@ -152,6 +153,20 @@ export class HttpServer {
     this.#server.server.on('drop', () => conditions.met('there are too many connections: new ones are closed'));
     const { port: picked } = this.#server.server.address() as AddressInfo;
     return `http://${host.includes(':') ? `[${host}]` : host}:${picked}`;
+  }
+
+  /** Whether each connection is closed after its current answer. */
+  get #isLeaving(): boolean {
+    return this.#draining || this.#retiring;
+  }
+
+  /**
+   * Stops accepting connections while other processes go on accepting them on the same address, and resolves when none is left. Each is closed after
+   * its next answer, or when it was idle for the usual time: a client never finds a connection closed that it may use. The service stays ready.
+   */
+  async retire(): Promise<void> {
+    this.#retiring = true;
+    await this.#connections.retire();
   }
 
   /** Announces the shutdown: each connection is closed after its current answer. */

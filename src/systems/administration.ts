@@ -1,7 +1,7 @@
 import { newSecret } from '../kernel/ids.ts';
 import { DAY_MS, isoText } from '../kernel/time.ts';
 import type { Engine } from '../storage/engine.ts';
-import { newIdentity, type StoredPlace } from '../storage/identity.ts';
+import { makerMark, newIdentity, type StoredPlace } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import type { Exchange, KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
 import { type AdoptedSystem, adoptStore } from './adoption.ts';
@@ -44,6 +44,11 @@ export class Administration {
     this.#engine = engine;
     this.#openBelongings = openBelongings;
     this.#parts = { registry, engine, openBelongings };
+  }
+
+  /** Identifies the installation, without telling its secret. */
+  get installation(): string {
+    return makerMark(this.#registry.salt);
   }
 
   systems(): readonly SystemEntry[] {

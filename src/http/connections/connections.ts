@@ -80,15 +80,22 @@ export class Connections {
     }
   }
 
+  /** Stops accepting connections and resolves when none is left, without closing any; in a cluster, where the primary process accepts them. */
+  async retire(): Promise<void> {
+    this.#socket.close();
+    while (this.#open.size > 0) await wait(POLL_INTERVAL_MS);
+  }
+
   /**
    * Stops accepting connections and closes each one when it is idle. Connections that the kernel has already queued are accepted and served first,
    * for up to some seconds, so that none is reset.
    * @param bound milliseconds after which the remaining connections are destroyed
    */
   async close(bound: number): Promise<void> {
-    if (!this.#server.listening) return;
-    await waitForQuiet(() => this.#arrivals);
-    await closeListener(this.#socket);
+    if (this.#server.listening) {
+      await waitForQuiet(() => this.#arrivals);
+      await closeListener(this.#socket);
+    }
     const deadline = performance.now() + bound;
     while (this.#open.size > 0) {
       const now = performance.now();
