@@ -21,7 +21,7 @@ interface BuiltPage {
   readonly ids: ReadonlySet<string>;
   readonly links: readonly string[];
   readonly loaded: readonly string[];
-  readonly inline: ReadonlySet<string>;
+  readonly hasInlineScript: boolean;
 }
 
 /**
@@ -53,13 +53,13 @@ export function builtSiteFindings(directory: string, base: string): string[] {
   /** The pages of each finding: a link of the navigation stands on all. */
   const found = new Map<string, string[]>();
   const report = (fault: string, file: string) => found.set(fault, [...(found.get(fault) ?? []), file]);
-  for (const [file, { links, loaded, inline }] of pages) {
+  for (const [file, { links, loaded, hasInlineScript }] of pages) {
     for (const fault of new Set(links.map((link) => faultOf(link, file)))) if (fault) report(fault, file);
     for (const address of new Set(loaded)) {
       const loadedFile = IS_ELSEWHERE.test(address) ? undefined : fileOf(address, file);
       if (loadedFile === undefined || !others.has(loadedFile)) report(`${address} is loaded, and is not of the site`, file);
     }
-    for (const what of inline) report(`${what} is inline, which a Content-Security-Policy refuses`, file);
+    if (hasInlineScript) report('a script is inline, which a Content-Security-Policy refuses', file);
   }
   for (const file of globSync('**/*.css', { cwd: directory }))
     for (const [, address] of readFileSync(join(directory, file), 'utf8').matchAll(/url\(["']?((?:https?:)?\/\/[^)"']+)/g))
@@ -74,7 +74,7 @@ function read(html: string): BuiltPage {
   const ids = new Set<string>();
   const links: string[] = [];
   const loaded: string[] = [];
-  const inline = new Set<string>();
+  let hasInlineScript = false;
   const parser = new Parser({
     onopentag(name, attributes) {
       const { id, name: anchor, href, src } = attributes;
@@ -83,10 +83,9 @@ function read(html: string): BuiltPage {
       const attribute = LOADING.get(name);
       const address = attribute === undefined ? undefined : attributes[attribute];
       if (address && !address.startsWith('data:')) loaded.push(address);
-      if (name === 'script' && !src) inline.add('a script');
-      if (name === 'style' || attributes.style) inline.add(`a style (${attributes.style ?? name})`);
+      if (name === 'script' && !src) hasInlineScript = true;
     },
   });
   parser.end(html);
-  return { ids, links, loaded, inline };
+  return { ids, links, loaded, hasInlineScript };
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { translationFindings } from './translations.ts';
 
-const follows = 'תרגום של [A](../../guide/a.md), גרסה 0.1.0 מיום 2026-11-29.';
+const follows = 'תרגום של [A](../../guide/a.md), גרסה 0.1.0 מיום 29.11.2026.';
 const english = '# A\n\n## One\n\n```\n# no heading\n```\n\n### Two\n';
 
 const cases: { title: string; english?: string; hebrew: string; expected: RegExp[] }[] = [

@@ -7,7 +7,7 @@ const HEBREW = 'docs/he';
 const ENGLISH = 'docs';
 
 /** What a Hebrew page says of the English one: its version and date. */
-const FOLLOWS = /\b\d+\.\d+\.\d+\b.*\b\d{4}-\d{2}-\d{2}\b/;
+const FOLLOWS = /\b\d+\.\d+\.\d+ .*\b\d{1,2}\.\d{1,2}\.\d{4}\b/;
 
 interface Heading {
   readonly level: number;
@@ -29,7 +29,7 @@ export function translationFindings(baseDir: string): string[] {
     const origin = text.split('\n').find((line) => line.includes(`](${link})`)) ?? '';
     const findings = FOLLOWS.test(origin)
       ? []
-      : [`${page}: has no line with a link to ${link}, its version (1.2.3) and its date (2026-11-29)`];
+      : [`${page}: has no line with a link to ${link}, its version (1.2.3) and its date (29.11.2026)`];
     const fault = headingFault(headingsOf(readFileSync(join(baseDir, original), 'utf8')), headingsOf(text));
     return fault === undefined ? findings : [...findings, `${page}:${fault.line}: ${fault.text} in ${original}`];
   });

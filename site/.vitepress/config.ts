@@ -6,7 +6,7 @@ import postcssRTLCSS from 'postcss-rtlcss';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 import { slugOf } from '../../scripts/headings.ts';
 import { codeHtml, inlineCodeHtml, languageOf } from '../src/code.ts';
-import { withoutInline } from '../src/inline.ts';
+import { withoutInlineScripts } from '../src/inline.ts';
 import { linkPages } from '../src/links.ts';
 import { designOrder, groupsOf, guideOrder, itemOf, type Order, orderIn } from '../src/navigation.ts';
 import { pagesOf } from '../src/pages.ts';
@@ -82,7 +82,7 @@ export default defineConfig({
       },
     },
   },
-  transformHtml: (html, _, { siteConfig }) => withoutInline(html, siteConfig.outDir, base),
+  transformHtml: (html, _, { siteConfig }) => withoutInlineScripts(html, siteConfig.outDir, base),
   transformPageData({ relativePath, frontmatter }) {
     const other = relativePath.startsWith('he/') ? relativePath.slice('he/'.length) : `he/${relativePath}`;
     if (places.has(other)) frontmatter.otherLanguage = other;

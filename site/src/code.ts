@@ -8,17 +8,17 @@ export function languageOf(code: string): string {
 }
 
 /**
- * Marks comments and printed lines. A printed line begins with `→`; it is not copied with the commands.
+ * Marks comments and printed lines. The block takes the focus, because a long line scrolls. A printed line begins with `→`, perhaps as a comment; it is not copied with the commands.
  *
  * @returns HTML of the block.
  */
 export function codeHtml(code: string): string {
   const lines = code.replace(/\n$/, '').split('\n').map(lineHtml);
-  return `<pre v-pre><code>${lines.join('\n')}</code></pre>`;
+  return `<pre v-pre tabindex="0"><code>${lines.join('\n')}</code></pre>`;
 }
 
 function lineHtml(line: string): string {
-  if (/^\s*→/.test(line)) return `<span class="output vp-copy-ignore">${escapeHtml(line)}</span>`;
+  if (/^\s*(?:# )?→/.test(line)) return `<span class="output vp-copy-ignore">${escapeHtml(line)}</span>`;
   const [comment = ''] = /(?:^|\s{2,})(?:#|\/\/) .*$/.exec(line) ?? [];
   if (comment === '') return escapeHtml(line);
   return `${escapeHtml(line.slice(0, -comment.length))}<span class="comment">${escapeHtml(comment)}</span>`;

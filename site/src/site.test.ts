@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { codeHtml, languageOf } from './code.ts';
-import { withoutInline } from './inline.ts';
+import { withoutInlineScripts } from './inline.ts';
 import { targetOf } from './links.ts';
 import { groupsOf, guideOrder, orderIn } from './navigation.ts';
 import { linkOf, pagesOf, placeOf, titleOf } from './pages.ts';
@@ -99,7 +99,7 @@ describe('code and search', () => {
   it('marks what commands print, and comments', () => {
     assert.equal(
       codeHtml('npm test    # all <tests>\n→ {"a":1}\ncurl http://x/#y\n'),
-      '<pre v-pre><code>npm test<span class="comment">    # all &lt;tests&gt;</span>\n' +
+      '<pre v-pre tabindex="0"><code>npm test<span class="comment">    # all &lt;tests&gt;</span>\n' +
         '<span class="output vp-copy-ignore">→ {&quot;a&quot;:1}</span>\ncurl http://x/#y</code></pre>',
     );
     assert.deepEqual(['{"a":1}', '<form>', 'npm start'].map(languageOf), ['json', 'html', 'sh']);
@@ -124,8 +124,8 @@ describe('code and search', () => {
 
   it('moves inline scripts of VitePress into files', () => {
     const directory = mkdtempSync(join(tmpdir(), 'inline-'));
-    const html = withoutInline(
-      '<div style="position:relative;"><script id="check-x">a()</script><script src="/b.js"></script></div>',
+    const html = withoutInlineScripts(
+      '<div><script id="check-x">a()</script><script src="/b.js"></script></div>',
       directory,
       '/docs/',
     );
