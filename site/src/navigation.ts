@@ -20,7 +20,7 @@ export type Order = readonly (readonly [text: string, names: readonly string[]])
 export const guideOrder: Order = [
   ['Start', ['start', 'install', 'rest', 'client', 'schema']],
   ['People and agents', ['console', 'own-agent', 'agents', 'forms', 'triggers', 'files']],
-  ['Move here', ['moving', 'move', 'parse', 'import']],
+  ['Moving in', ['moving', 'move', 'parse', 'import']],
   ['Operate', ['operate', 'upgrade', 'metrics', 'backup', 'postgresql', 'scale', 'faults', 'security', 'performance']],
 ];
 
