@@ -21,7 +21,7 @@ const cases: { title: string; path: string; text: string; expected: RegExp[] }[]
   {
     title: 'no strings of code, names in code type, parts of words',
     path: 'src/a.ts',
-    text: "export const a = 'whoever he is';\n// The field `his` of the header; is told apart; the language 'he'.\nexport const b = `x // him`;",
+    text: "export const a = 'whoever he is';\n// The field `his` of the header; is told apart; the language 'he', docs/he.\nexport const b = `x // him`;",
     expected: [],
   },
   {

@@ -43,7 +43,7 @@ const phrases: readonly Rule[] = [
   [/\bwhere there (?:is|are|was|were) none\b/i, '"if there is none"'],
   [/\bsave for\b/i, '"except"'],
   [/\b(?:lest|thereof)\b/i, '"so that … not", or "of it"'],
-  [/(?<![\w'"-])(?:he|his|him|himself)(?![\w'"-])/i, '"it", "the caller", "the user" or "they"'],
+  [/(?<![\w'"/-])(?:he|his|him|himself)(?![\w'"-])/i, '"it", "the caller", "the user" or "they"'],
 ];
 
 /** Of every line of sources and documents. The names are put together, so that this file does not name them. */

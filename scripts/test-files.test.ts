@@ -7,7 +7,7 @@ import { ALONE, FOLDERS, groupsOf, TOGETHER, testsAt } from './test-files.mjs';
 
 const testsUnder = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.test\.[cm]?[jt]sx?$/.test(name))
+    .filter((name) => /\.test\.[cm]?[jt]sx?$/.test(name) && !/(?:^|[\\/])node_modules[\\/]/.test(name))
     .map((name) => join(folder, name));
 
 test('a run of all tests leaves no file of tests out, and runs none twice', () => {
