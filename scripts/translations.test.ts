@@ -55,6 +55,19 @@ describe('translations', () => {
       for (const [at, pattern] of expected.entries()) assert.match(findings[at] as string, pattern);
     });
 
+  it('words in italics that no page shows, in both languages', async () => {
+    const files = {
+      'console/src/words/en.ts': "export const en = { add: 'Add filter' };",
+      'console/src/words/he.ts': "export const he = { add: 'הוספת סינון' };",
+      'docs/guide/a.md': '# A\n\n**Filter**: *Add filter*, *Add a filter* `*x*`\n',
+      'docs/he/guide/a.md': `# א\n\n${follows} **סינון**: *הוספת סינון*, *הוספה*\n`,
+    };
+    assert.deepEqual(await findingsOf(files), [
+      'docs/guide/a.md: no page of the service says "Add a filter"',
+      'docs/he/guide/a.md: no page of the service says "הוספה"',
+    ]);
+  });
+
   it('a page without an English one', async () => {
     assert.deepEqual(await findingsOf({ 'docs/he/guide/b.md': '# ב\n' }), [
       'docs/he/guide/b.md: there is no docs/guide/b.md that it could follow',

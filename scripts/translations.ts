@@ -1,4 +1,7 @@
-/** Checks that each Hebrew page follows its English page: the same headings by level, and which version it was translated from. */
+/**
+ * Checks that each Hebrew page follows its English page: the same headings by level, and which version it was translated from. Words in italics, in
+ * both, are those that the user sees on the page described.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { withoutFences } from './headings.ts';
@@ -8,6 +11,9 @@ const ENGLISH = 'docs';
 
 /** What a Hebrew page says of the English one: its version and date. */
 const FOLLOWS = /\b\d+\.\d+\.\d+ .*\b\d{1,2}\.\d{1,2}\.\d{4}\b/;
+
+/** Where the words are that users see, in both languages. */
+const WORDS = ['console/src/words/*.ts', 'console/src/grid/words/*.ts', 'src/oauth/pages/texts.ts'];
 
 interface Heading {
   readonly level: number;
@@ -21,6 +27,7 @@ interface Heading {
  */
 export function translationFindings(baseDir: string): string[] {
   const pages = globSync(`${HEBREW}/**/*.md`, { cwd: baseDir }).map((path) => path.replaceAll('\\', '/'));
+  const words = pages.length === 0 ? new Set<string>() : shownWords(baseDir);
   return pages.sort().flatMap((page) => {
     const original = posix.join(ENGLISH, posix.relative(HEBREW, page));
     if (!existsSync(join(baseDir, original))) return [`${page}: there is no ${original} that it could follow`];
@@ -30,9 +37,27 @@ export function translationFindings(baseDir: string): string[] {
     const findings = FOLLOWS.test(origin)
       ? []
       : [`${page}: has no line with a link to ${link}, its version (1.2.3) and its date (29.11.2026)`];
-    const fault = headingFault(headingsOf(readFileSync(join(baseDir, original), 'utf8')), headingsOf(text));
-    return fault === undefined ? findings : [...findings, `${page}:${fault.line}: ${fault.text} in ${original}`];
+    const english = readFileSync(join(baseDir, original), 'utf8');
+    const fault = headingFault(headingsOf(english), headingsOf(text));
+    if (fault !== undefined) findings.push(`${page}:${fault.line}: ${fault.text} in ${original}`);
+    return [...findings, ...unknownWords(original, english, words), ...unknownWords(page, text, words)];
   });
+}
+
+/** One line for each phrase in italics that users do not see like that. */
+function unknownWords(page: string, markdown: string, words: ReadonlySet<string>): string[] {
+  const text = withoutFences(markdown)
+    .filter((line) => !/^ {4}/.test(line))
+    .join(' ')
+    .replace(/`[^`]*`/g, '');
+  const phrases = Array.from(text.matchAll(/(?<![*\w])\*(?!\*)([^*]+)\*(?!\*)/g), ([, phrase = '']) => phrase);
+  return phrases.filter((phrase) => !words.has(phrase)).map((phrase) => `${page}: no page of the service says "${phrase}"`);
+}
+
+/** The texts of the console and of the sign-in page for agents. */
+function shownWords(baseDir: string): Set<string> {
+  const sources = globSync(WORDS, { cwd: baseDir }).map((path) => readFileSync(join(baseDir, path), 'utf8'));
+  return new Set(sources.flatMap((source) => Array.from(source.matchAll(/'([^'\n]+)'/g), ([, text = '']) => text)));
 }
 
 /** The first heading in which the pages differ. */
