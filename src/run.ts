@@ -117,9 +117,8 @@ async function serveAsPrimary({ config, secrets }: Settings): Promise<void> {
   faults.check();
 }
 
-/** Serves the metrics of all workers, if they are served. Must precede the start of the first worker. */
-async function serveWorkerMetrics({ config, secrets }: Settings): Promise<{ close(): Promise<void> }> {
-  if (!hasMetrics({ config, secrets })) return { async close() {} };
+/** Collects the metrics of all workers; a reload may turn them on. Must precede the start of the first worker. */
+async function serveWorkerMetrics({ config }: Settings): Promise<{ close(): Promise<void> }> {
   const { WorkerMetrics } = await import('./metrics/exchange.ts');
   const { scrape } = new WorkerMetrics();
   if (!config.metrics) return { async close() {} };

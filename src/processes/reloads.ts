@@ -11,7 +11,14 @@ export interface ReloadLog {
 }
 
 /** Settings of the service as a whole, which its processes keep until it is restarted. Reference: operations.md#reload. */
-export const fixedSettings = ({ host, port, dataDir }: Config) => ({ HOST: host, PORT: String(port), DATA_DIR: dataDir });
+export const fixedSettings = ({ host, port, dataDir, metrics }: Config) => ({
+  HOST: host,
+  PORT: String(port),
+  DATA_DIR: dataDir,
+  // An empty value counts as unset.
+  METRICS_HOST: metrics?.host ?? '',
+  METRICS_PORT: metrics ? String(metrics.port) : '',
+});
 
 /** Reloads a service of several processes on request, one reload at a time. Reference: operations.md#reload. */
 export class Reloads {
