@@ -27,9 +27,7 @@ export interface ReportParts {
 }
 
 /** Gauges whose names end like those of counters, which OpenMetrics forbids. The same is in other metrics, by type. */
-const misnamed: ReadonlySet<string> = new Set(
-  ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`),
-);
+const misnamed: ReadonlySet<string> = new Set(['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`));
 
 /** Node's metrics are means of the processes, or sums, but for this one. */
 const STARTED = 'process_start_time_seconds';
@@ -84,9 +82,18 @@ export class ProcessMetrics {
   async observed(): Promise<readonly MetricReport[]> {
     const node = (await this.#node.getMetricsAsJSON()) as unknown as MetricReport[];
     const own = [this.#commitSeconds, this.#commitWrites, this.#readWait, this.#mail, this.#logins, this.#functions];
-    return [...this.#requests.report(), ...own.map((series) => series.report()), ...node.filter(({ name }) => !misnamed.has(name)).map(reported)];
+    return [
+      ...this.#requests.report(),
+      ...own.map((series) => series.report()),
+      ...node.filter(({ name }) => !misnamed.has(name)).map(reported),
+    ];
   }
 }
 
-/** Without it, the earliest start of all processes would be left out. */
-const reported = (metric: MetricReport): MetricReport => (metric.name === STARTED ? { ...metric, aggregator: 'min' } : metric);
+/** Means of nothing, such as the lag of an event loop that has not been measured yet, are left out: JSON has no NaN. */
+const reported = (metric: MetricReport): MetricReport => ({
+  ...metric,
+  values: metric.values.filter(({ value }) => Number.isFinite(value)),
+  // The earliest start of all processes.
+  ...(metric.name === STARTED && { aggregator: 'min' }),
+});
