@@ -27,7 +27,7 @@ export const guideOrder: Order = [
 /** What is behind the service, for those who work on it. */
 export const designOrder: Order = [
   ['Design', ['architecture', 'glossary', 'style', 'contributing', 'test/index', 'bench/index']],
-  ['Examples', ['examples/functions/index', 'examples/agent/index', 'client/index', 'deploy/index']],
+  ['Examples', ['examples/functions/index', 'examples/agent/index', 'examples/client/index', 'client/index', 'deploy/index']],
   ['About', ['changelog', 'security']],
 ];
 
