@@ -82,7 +82,7 @@ function checkHistogram(name: string, { samples }: Family): void {
 }
 
 /** The sum of samples with these labels, 0 if there is none. */
-export function valueOf(families: Families, name: string, labels: Record<string, string> = {}): number {
+export function sumOfSamples(families: Families, name: string, labels: Record<string, string> = {}): number {
   const family = families.get(name) ?? families.get(name.replace(/_(bucket|sum|count)$/, ''));
   const found = (family?.samples ?? []).filter(
     (sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),

@@ -90,10 +90,9 @@ export class ProcessMetrics {
   }
 }
 
-/** Means of nothing, such as the lag of an event loop that has not been measured yet, are left out: JSON has no NaN. */
+/** Corrects a metric of Node's: the start of the earliest process would be left out, and means of nothing are no numbers. */
 const reported = (metric: MetricReport): MetricReport => ({
   ...metric,
-  values: metric.values.filter(({ value }) => Number.isFinite(value)),
-  // The earliest start of all processes.
   ...(metric.name === STARTED && { aggregator: 'min' }),
+  values: metric.values.filter(({ value }) => Number.isFinite(value)),
 });

@@ -180,9 +180,8 @@ export class PostgresEngine implements Engine {
     return { reads: { shared, exclusive }, connections: { busy, idle } };
   }
 
-  async sizes(places: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    // A coordinator holds almost nothing of what lies on its nodes.
-    return this.#database.isCoordinator ? new Map() : readSizes(this.#database, places);
+  sizes(places: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return readSizes(this.#database, places);
   }
 
   inspect(place: string): Promise<Found> {

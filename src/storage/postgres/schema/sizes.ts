@@ -7,7 +7,7 @@ const BATCH_SIZE = 25;
 
 /**
  * Returns the bytes of stores with their indexes. A connection that ends afterwards does it, since a session keeps what it knows of each table. A batch
- * that fails, for example because a table is locked, is left out.
+ * that fails, for example because a table is locked, is left out. On a cluster it is what lies on the coordinator.
  * @throws unavailable
  */
 export function readSizes(database: Database, places: readonly string[]): Promise<Map<string, number>> {
