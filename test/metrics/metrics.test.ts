@@ -227,8 +227,9 @@ for (const engine of engines)
           service.call('POST', '/platform/login', { body: { username: `${mark}${n}`, password: 'x' } }),
         ]);
       };
-      await attack(0);
-      for (let n = 1; n < 4; n++) await attack(n);
+      const before = await read();
+      for (let n = 0; n < 4; n++) await attack(n);
+      await grown(before, [['rds_logins_total', { outcome: 'refused' }, 4]]);
       /** Names with the labels that tell series of a name apart, without the status, which depends on load. */
       const seriesOf = (families: Families) => {
         const own = [...families].filter(([name]) => name.startsWith('rds_')).flatMap(([, { samples }]) => samples);
@@ -236,6 +237,7 @@ for (const engine of engines)
       };
       const first = seriesOf(await read());
       for (let n = 4; n < 40; n++) await attack(n);
+      await grown(before, [['rds_logins_total', { outcome: 'refused' }, 40]]);
       const answer = await (await scrape()).text();
       assert.deepEqual(seriesOf(familiesOf(answer)), first);
       for (const secret of [mark, token, service.masterKey, service.apiKey, 'example.com'])
