@@ -79,13 +79,16 @@ describe('openapi.json', () => {
     assert.deepEqual(path['x-unique-indexes'], [{ name: 'email', fields: ['Email'], as: 'nocase' }]);
     const { title, allOf } = components.schemas[`${table}Record`];
     assert.equal(title, 'טבלה');
-    const [, own] = allOf;
+    const [, , own] = allOf;
     assert.deepEqual(own.required, ['Email']);
-    assert.deepEqual(own.properties.When, { $ref: '#/components/schemas/DateValue', title: label });
-    assert.deepEqual(own.properties.Up, { $ref: `#/components/schemas/${target}Pointer` });
+    assert.deepEqual(own.properties.Doc, { $ref: '#/components/schemas/FileValue' });
+    const { properties } = components.schemas[`${table}Fields`];
+    assert.deepEqual(properties.When, { $ref: '#/components/schemas/DateValue', title: label });
+    assert.deepEqual(properties.Up, { $ref: `#/components/schemas/${target}Pointer` });
+    assert.deepEqual(properties.State, { type: 'string', default: 'open' });
     assert.deepEqual(components.schemas[`${target}Pointer`].properties.className.enum, [target]);
-    const [, sent] = components.schemas[`${table}Create`].allOf;
-    assert.deepEqual([sent.required, sent.properties.State], [['Email'], { type: 'string', default: 'open' }]);
+    const [, , sent] = components.schemas[`${table}Create`].allOf;
+    assert.deepEqual([sent.required, sent.properties.Doc], [['Email'], { $ref: '#/components/schemas/FileInput' }]);
   });
 
   test('functions that the system may call, with their input', async () => {
@@ -115,7 +118,7 @@ describe('openapi.json', () => {
     await create(service, table, { Another: 1 });
     const changed = await requested(service, table, { headers: { 'If-None-Match': labelled } });
     assert.equal(changed.status, 200);
-    assert.deepEqual(changed.body.components.schemas[`${table}Record`].allOf[1].properties.Another, { type: 'number' });
+    assert.deepEqual(changed.body.components.schemas[`${table}Fields`].properties.Another, { type: 'number' });
   });
 
   test('compressed or not, and by HEAD, it is the same', async () => {

@@ -5,7 +5,7 @@ import { answer, body, object, operation, type Paths, query, text } from './oper
 
 const credentials = object({ username: text, email: text, password: text }, ['password']);
 const signedIn = {
-  allOf: [schema('SystemFields'), { ...object({ username: text, sessionToken: text }), additionalProperties: true }],
+  allOf: [schema('SystemValues'), { ...object({ username: text, sessionToken: text }), additionalProperties: true }],
 };
 const tag = 'Users and sessions';
 
@@ -49,8 +49,8 @@ export const userPaths: Paths = {
   [`${prefix}/sessions/me`]: {
     get: operation(['currentSession', tag], 'The present session', {
       security: security.session,
-      parameters: ['keys', 'excludeKeys', 'include', 'includeAll'].map(parameter),
-      responses: { '200': answer('The session.', schema('SystemFields')) },
+      parameters: ['keys', 'excludeKeys', 'include'].map(parameter),
+      responses: { '200': answer('The session.', schema('SystemValues')) },
     }),
   },
 };

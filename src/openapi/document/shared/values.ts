@@ -153,12 +153,12 @@ export const valueSchemas: Readonly<Record<string, JsonObject>> = {
       updatedBy: schema('PointerCondition'),
     } as JsonObject,
   },
-  CreateFields: object(
+  CreateOptions: object(
     { objectId: { type: 'string', description: 'Counts under a key alone.' }, ACL: schema('AclValue'), ...flags },
     { description: FLAGS },
   ),
-  UpdateFields: object({ ACL: schema('AclValue'), ...flags }, { description: FLAGS }),
-  SystemFields: object(
+  UpdateOptions: object({ ACL: schema('AclValue'), ...flags }, { description: FLAGS }),
+  SystemValues: object(
     {
       objectId: text,
       createdAt: schema('Timestamp'),

@@ -7,6 +7,7 @@ export type IdentifierOf = (className: string) => string | undefined;
 
 /** Schemas of a field's values. */
 export interface FieldSchemas {
+  /** The same object as `write` if what is read may be written. */
   readonly read: JsonObject;
   readonly write: JsonObject;
   readonly change: JsonObject;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
 import type { DescribedTable } from '../../model/table.ts';
-import { header, jsonOf, parameter, response, schema } from '../shared/refs.ts';
+import { header, jsonOf, listOf, parameter, response, schema } from '../shared/refs.ts';
 import { security } from '../shared/security.ts';
 import { examplesOf } from './examples.ts';
 
@@ -16,8 +16,8 @@ export interface RecordAddress {
 
 const errors = { default: response('Error') };
 
-const shown = ['keys', 'excludeKeys', 'include', 'includeAll'].map(parameter);
-const paged = ['order', 'limit', 'skip', 'count', 'redirect'].map(parameter);
+const shown = ['keys', 'excludeKeys', 'include'].map(parameter);
+const paged = ['order', 'limit', 'skip', 'count'].map(parameter);
 const manyWritten = ['expect', 'dryRun', 'once'].map(parameter);
 const versioned = { ETag: header('etag') };
 
@@ -34,13 +34,24 @@ const whereOf = (identifier: string, more: JsonObject = {}): JsonObject => ({
   content: jsonOf(schema(`${identifier}Where`)),
 });
 
+const resultsOf = (identifier: string): JsonObject => ({
+  type: 'object',
+  properties: { results: listOf(schema(`${identifier}Record`)), count: { type: 'integer' } },
+  required: ['results'],
+});
+
+/** Actions without a grant, which are left to keys, are left out. */
+const permissionsOf = ({ permissions }: DescribedTable): JsonObject =>
+  Object.fromEntries(Object.entries(permissions as JsonObject).filter(([, grants]) => Object.keys(grants as object).length > 0));
+
 /** Returns the paths of a table's records. Reference: records.md, queries.md. */
 export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Record<string, JsonObject> {
   const { className, identifier } = table;
   const { base, id, tag } = address ?? { base: `/classes/${encodeURIComponent(className)}`, id: identifier, tag: className };
   const examples = examplesOf(table);
   const bodyOf = (kind: 'Create' | 'Update', example: JsonObject | undefined): JsonObject => ({
-    required: true,
+    // A record may be created, and be changed, without fields.
+    ...(kind === 'Create' && table.fields.some(({ isRequired }) => isRequired) && { required: true }),
     content: jsonOf(schema(identifier + kind), example && { example }),
   });
   const operation = (verb: string, summary: string, more: JsonObject): JsonObject => ({
@@ -53,23 +64,23 @@ export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Re
   const made = className === '_User' || className === '_Session' ? 'SignedUp' : 'Created';
   return {
     [prefix + base]: {
-      'x-permissions': table.permissions as JsonObject,
+      'x-permissions': permissionsOf(table),
       ...(table.uniqueIndexes.length > 0 && { 'x-unique-indexes': table.uniqueIndexes as unknown as JsonObject[] }),
       get: operation('find', 'Find', {
         parameters: [whereOf(identifier), ...paged, ...shown],
-        responses: { '200': ok('The records.', schema(`${identifier}Results`)), ...errors },
+        responses: { '200': ok('Found.', resultsOf(identifier)), ...errors },
       }),
       post: operation('create', 'Create', {
         parameters: ['ifNew', 'once'].map(parameter),
         requestBody: bodyOf('Create', examples?.create),
         responses: { '201': response(made), ...errors },
       }),
-      put: operation('updateAll', 'Change all that match', {
+      put: operation('updateAll', 'Change many', {
         parameters: [whereOf(identifier, { required: true }), ...manyWritten],
         requestBody: bodyOf('Update', undefined),
         responses: { '200': response('UpdatedAll'), ...errors },
       }),
-      delete: operation('deleteAll', 'Delete all that match', {
+      delete: operation('deleteAll', 'Delete many', {
         parameters: [whereOf(identifier, { required: true }), ...manyWritten],
         responses: { '200': response('DeletedAll'), ...errors },
       }),
@@ -79,7 +90,7 @@ export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Re
       get: operation('get', 'Read', {
         parameters: [...shown, parameter('ifNoneMatch')],
         responses: {
-          '200': ok('The record.', schema(`${identifier}Record`), versioned),
+          '200': ok('Found.', schema(`${identifier}Record`), versioned),
           '304': response('NotModified'),
           ...errors,
         },
