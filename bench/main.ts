@@ -24,6 +24,7 @@ import { many } from './workloads/many.ts';
 import { mcp } from './workloads/mcp.ts';
 import { metrics } from './workloads/metrics.ts';
 import { migrate } from './workloads/migrate.ts';
+import { openapi } from './workloads/openapi.ts';
 import { parse } from './workloads/parse.ts';
 import { safe } from './workloads/safe.ts';
 import { schemaCode } from './workloads/schema-code.ts';
@@ -57,6 +58,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['evolution', evolution],
   ['migrate', migrate],
   ['schema-code', schemaCode],
+  ['openapi', openapi],
   ['systems', systems],
   ['metrics', metrics],
   ['driver', driver],
