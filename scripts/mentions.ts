@@ -7,7 +7,12 @@ import { dirname, join } from 'node:path';
 import { commentLines } from './comments.ts';
 import { linkFindings } from './links.ts';
 
-const TREE = ['site/src{,/**/*}', '{src,test,bench,scripts,bin,examples,template,docs,client,.ci}{,/**/*}', '*.{ts,mjs}', '.*.mjs'];
+const TREE = [
+  'site/src{,/**/*}',
+  '{src,test,bench,scripts,bin,examples,template,docs,client,.ci}{,/**/*}',
+  '*.{ts,mjs}',
+  '.*.mjs',
+];
 const DOCUMENTS = '{*.md,{docs,bench,examples,test,client}/**/*.md}';
 const COMMENTED = '{src,test,bench,scripts,client/src}/**/*.ts';
 
