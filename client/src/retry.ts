@@ -22,6 +22,21 @@ export function isTransient({ kind, status, retryAfterMs, message }: RecordServi
   return status === 408 || status === 429 || status === 502 || status === 504;
 }
 
+/** Whether an attempt ended without word from the service, which may have carried it out. */
+export function isOutcomeUnknown({ kind, status }: RecordServiceError): boolean {
+  if (kind === 'network' || kind === 'timeout' || status === 502 || status === 504) return true;
+  return kind === 'answer' && (status >= 500 || (status >= 200 && status < 300));
+}
+
+/**
+ * Whether an answer says that no attempt with its key has written. A repetition of one that has would have its answer, unless that is too long (413),
+ * or the credential has ended meanwhile.
+ */
+export function isDefinite(error: RecordServiceError): boolean {
+  const { status, code } = error;
+  return status >= 400 && status < 500 && ![401, 403, 413].includes(status) && code !== 209 && !isTransient(error);
+}
+
 /** Returns the delay before the next attempt, in milliseconds; `undefined` if the service asks for a longer one than the policy allows. */
 export function delayBefore(
   attempt: number,
@@ -43,6 +58,7 @@ export function retryAfter(header: string | null): number | undefined {
 /** Waits. @throws the reason of the signal if it is aborted meanwhile */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
     const end = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);

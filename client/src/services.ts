@@ -96,7 +96,7 @@ export class Files {
   /** Deletes a stored file, with a key. A file that does not exist is no error. */
   async delete(file: string | { readonly name: string }, options?: CallOptions): Promise<void> {
     const path = `/platform/files/${segment(typeof file === 'string' ? file : file.name, 'the file')}`;
-    await this.#transport.send({ method: 'DELETE', path, effect: 'once' }, options);
+    await this.#transport.send({ method: 'DELETE', path, effect: 'once', isAnsweredEmpty: true }, options);
   }
 }
 

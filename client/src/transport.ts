@@ -1,5 +1,14 @@
 import { RecordServiceError } from './error.ts';
-import { DEFAULT_RETRIES, delayBefore, isTransient, pause, type RetryPolicy, retryAfter } from './retry.ts';
+import {
+  DEFAULT_RETRIES,
+  delayBefore,
+  isDefinite,
+  isOutcomeUnknown,
+  isTransient,
+  pause,
+  type RetryPolicy,
+  retryAfter,
+} from './retry.ts';
 import { newId, toJson } from './wire.ts';
 
 /** `fetch`, or a function that stands in its place. */
@@ -40,6 +49,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** `read`: may be repeated. `keyed`: may be repeated with an idempotency key. `once`: never repeated. */
   readonly effect: 'read' | 'keyed' | 'once';
+  /** Whether a success has no text. */
+  readonly isAnsweredEmpty?: boolean;
 }
 
 export interface Answer<T> {
@@ -80,6 +91,7 @@ export class Transport {
   async send<T>(call: Call, options: WriteOptions = {}): Promise<Answer<T>> {
     const { base, retries, fetch: _, ...settings } = this.#settings;
     const key = call.effect === 'keyed' && options.idempotencyKey !== false ? (options.idempotencyKey ?? newId()) : undefined;
+    const limits: CallOptions = { ...settings, ...defined(options) };
     const policy = { ...DEFAULT_RETRIES, ...given(retries), ...given(options.retries) } as typeof DEFAULT_RETRIES;
     const repeats = call.effect === 'read' || key !== undefined ? policy.count : 0;
     const url = `${base}${call.path}${call.query ? queryText(call.query, '?') : ''}`;
@@ -93,21 +105,23 @@ export class Transport {
       headers.set('X-Request-Id', newId());
       // A redirect would carry the credential to another address.
       const init: RequestInit = { method: call.method, headers, redirect: 'manual', ...(body !== undefined && { body }) };
-      const answer = await this.#attempt<T>(url, init, { ...settings, ...defined(options) });
+      const answer = await this.#attempt<T>(url, init, limits, call.isAnsweredEmpty);
       if (!(answer instanceof RecordServiceError)) return answer;
-      const isUnanswered =
-        answer.kind === 'network' || answer.kind === 'timeout' || answer.status === 502 || answer.status === 504;
-      inDoubt ||= answer.inDoubt || (isUnanswered && call.effect !== 'read');
-      // A refusal says that no earlier attempt has written: its answer would have been repeated.
-      answer.inDoubt = inDoubt && isTransient(answer);
+      inDoubt ||= answer.inDoubt || (call.effect !== 'read' && isOutcomeUnknown(answer));
+      answer.inDoubt = inDoubt && !isDefinite(answer);
       const delayMs = attempt < repeats && isTransient(answer) ? delayBefore(attempt, answer, policy) : undefined;
       if (delayMs === undefined) throw answer;
-      await pause(delayMs, options.signal);
+      await pause(delayMs, limits.signal);
     }
   }
 
   /** Sends a request once. @throws the reason of an aborted signal */
-  async #attempt<T>(url: string, init: RequestInit, options: CallOptions): Promise<Answer<T> | RecordServiceError> {
+  async #attempt<T>(
+    url: string,
+    init: RequestInit,
+    options: CallOptions,
+    isAnsweredEmpty = false,
+  ): Promise<Answer<T> | RecordServiceError> {
     const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     const requestId = (init.headers as Headers).get('X-Request-Id') ?? undefined;
     const controller = new AbortController();
@@ -123,7 +137,9 @@ export class Transport {
     const timer = timeoutMs > 0 && timeoutMs < 2 ** 31 ? setTimeout(late, timeoutMs) : undefined;
     try {
       const response = await this.#settings.fetch(url, { ...init, signal: controller.signal });
-      return answerOf<T>(response, await response.text(), requestId);
+      const text = await response.text();
+      if (isAnsweredEmpty && response.ok && text === '') return { body: undefined as T, requestId };
+      return answerOf<T>(response, text, requestId);
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       if (isLate)
@@ -144,9 +160,9 @@ export class Transport {
 
 function answerOf<T>({ status, headers }: Response, text: string, sentId: string | undefined): Answer<T> | RecordServiceError {
   const requestId = headers.get('X-Request-Id') ?? sentId;
-  const body = text === '' ? undefined : parsed(text);
+  const body = parsed(text);
   const isError = status < 200 || status > 299;
-  if (!isError && (text === '' || body !== undefined)) return { body: body as T, requestId };
+  if (!isError && body !== undefined) return { body: body as T, requestId };
   const failure = { status, requestId, retryAfterMs: retryAfter(headers.get('Retry-After')) };
   // Browsers hide the status of a redirect that they do not follow.
   if (status === 0 || (status > 299 && status < 400))

@@ -90,8 +90,20 @@ for (const engine of sampledEngines())
       proxy.spoil('cut after', unavailable);
       const write = await refused(crm.table(table).create({}, { retries: 1 }), { status: 503, code: 1 });
       assert.equal(write.inDoubt, true, 'the first attempt may have written');
-      proxy.spoil('cut after', { status: 400, body: '{"code":111,"error":"no"}' });
-      assert.equal((await refused(crm.table(table).create({}), { status: 400, code: 111 })).inDoubt, false);
+      for (const [status, code, doubt] of [
+        [400, 111, false],
+        [404, 101, false],
+        [412, 409, false],
+        [413, 116, true],
+        [400, 209, true],
+        [500, 1, true],
+      ] as const) {
+        proxy.spoil('cut after', { status, body: JSON.stringify({ code, error: 'no' }) });
+        const last = await refused(crm.table(table).create({}), { status, code });
+        assert.deepEqual([last.inDoubt, proxy.seen.length], [doubt, 2], `${status} ${code}`);
+        proxy.spoil({ status, body: JSON.stringify({ code, error: 'no' }) });
+        assert.equal((await refused(crm.table(table).create({}), { status, code })).inDoubt, false);
+      }
     });
 
     const once: [string, Fault, (name: string) => Promise<unknown>, number, number?][] = [
@@ -139,7 +151,7 @@ for (const engine of sampledEngines())
       });
       assert.deepEqual([late.kind, late.inDoubt, proxy.seen.length], ['timeout', true, 2]);
       proxy.spoil('hang');
-      assert.equal(typeof (await crm.table(table).count({}, { timeoutMs: 200 })), 'number', 'a timeout is repeated');
+      assert.equal(typeof (await crm.table(table).count({}, { timeoutMs: 200, retries: 20 })), 'number', 'a timeout is repeated');
       for (const fault of ['hang', longPause] as const) {
         proxy.spoil(fault);
         const controller = new AbortController();
@@ -149,6 +161,15 @@ for (const engine of sampledEngines())
         await assert.rejects(call, { message: 'enough' });
         assert.equal(proxy.seen.length, 1);
       }
+      proxy.spoil(longPause);
+      const ofClient = new AbortController();
+      const settings = { signal: ofClient.signal, retries: { maxDelayMs: 10_000_000 } };
+      const waiting = clientOf({ ...store.service(), url: proxy.url }, settings)
+        .table(table)
+        .find();
+      while (proxy.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+      ofClient.abort(new Error('all of them'));
+      await assert.rejects(waiting, { message: 'all of them' });
       proxy.spoil();
       await assert.rejects(crm.table(table).find({ signal: AbortSignal.abort() }), { name: 'AbortError' });
       assert.equal(proxy.seen.length, 0);
@@ -168,8 +189,10 @@ for (const engine of sampledEngines())
       assert.match(gone.requestId ?? '', /^[0-9a-f]{32}$/);
       proxy.spoil({ status: 200, body: '<p>hello</p>' });
       assert.equal((await refused(crm.table(table).find(), { status: 200, message: /check url/ })).kind, 'answer');
+      proxy.spoil({ status: 204 });
+      assert.equal((await refused(crm.table(table).count(), { status: 204 })).kind, 'answer');
       proxy.spoil({ status: 301, headers: { location: 'http://127.0.0.1:1/' } });
-      await refused(crm.table(table).find(), { status: 301, message: /redirects/ });
+      assert.equal((await refused(crm.table(table).create({}), { status: 301, message: /redirects/ })).inDoubt, false);
       assert.equal(proxy.seen.length, 1, 'the credential is not sent elsewhere');
     });
 
