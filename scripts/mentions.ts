@@ -9,7 +9,7 @@ import { linkFindings } from './links.ts';
 
 const TREE = [
   'site/src{,/**/*}',
-  '{src,test,bench,scripts,bin,examples,template,docs,client,.ci}{,/**/*}',
+  '{src,test,bench,scripts,bin,examples,template,docs,client,deploy,.ci}{,/**/*}',
   '*.{ts,mjs}',
   '.*.mjs',
 ];
