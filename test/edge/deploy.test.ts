@@ -1,11 +1,13 @@
 /** The files by which the service is installed agree with the program. Reference: docs/guide/install.md. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { fastify } from 'fastify';
 import { parse } from 'yaml';
 import { parseSettings } from '../../src/config/config.ts';
 import { settingNames } from '../../src/config/settings.ts';
-import { type Service, startService } from '../support/service.ts';
+import { Readiness } from '../../src/http/plugins/readiness.ts';
+import { registerHealth } from '../../src/http/plugins/service-info.ts';
 
 const text = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const yaml = (path: string) => parse(text(path));
@@ -75,7 +77,7 @@ describe('settings', () => {
 
 describe('versions', () => {
   const claims: readonly (readonly [string, unknown])[] = [
-    ['console/package.json', JSON.parse(text('console/package.json')).version],
+    ...['console', 'client'].map((folder) => [folder, JSON.parse(text(`${folder}/package.json`)).version] as const),
     ['package-lock.json', JSON.parse(text('package-lock.json')).version],
     ['label of the image', /image\.version="([^"]+)"/.exec(dockerfile)?.[1]],
     ['compose.yaml', compose.services.service.image.split(':')[1]],
@@ -95,12 +97,6 @@ describe('versions', () => {
 });
 
 describe('the service in a container', () => {
-  let service: Service;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
-
   const port = Number(dockerVariables.PORT);
 
   test('health checks ask for addresses that answer', async () => {
@@ -111,13 +107,24 @@ describe('the service in a container', () => {
       ),
     ];
     assert.equal(paths.length, 1 + 3 * workloads.length);
-    for (const path of new Set(paths)) assert.equal((await fetch(service.url + path)).status, 200, path);
+    const server = fastify();
+    registerHealth(server, () => false, new Readiness(async () => ({ nodes: 0, systems: 0 })));
+    for (const path of new Set(paths)) assert.equal((await server.inject(path)).statusCode, 200, path);
+    await server.close();
   });
 
   test('ports are those that the image listens on', () => {
     assert.match(dockerfile, new RegExp(`^EXPOSE ${port}$`, 'm'));
     for (const published of compose.services.service.ports) assert.equal(published.split(':').at(-1), String(port));
-    for (const [, { containers }] of workloads) assert.deepEqual(containers[0].ports, [{ name: 'http', containerPort: port }]);
+    const metrics = kustomizations.map(([, { configMapGenerator }]) =>
+      Number(variables(configMapGenerator[0].literals.join('\n')).METRICS_PORT),
+    );
+    workloads.forEach(([, { containers }], index) => {
+      assert.deepEqual(containers[0].ports, [
+        { name: 'http', containerPort: port },
+        { name: 'metrics', containerPort: metrics[index] },
+      ]);
+    });
     for (const path of ['service.yaml', 'embedded/service.yaml']) assert.equal(kubernetes(path).spec.ports[0].targetPort, 'http');
     const [rule] = kubernetes('ingress.yaml').spec.rules;
     assert.equal(rule.http.paths[0].backend.service.port.name, kubernetes('service.yaml').spec.ports[0].name);
