@@ -32,7 +32,7 @@ const layers = [
   ['stores.ts'],
   ['command-context.ts'],
   ['backup-schedule.ts', 'metrics'],
-  ['app.ts', 'move.ts', 'processes', 'lifecycle-log.ts', 'faults.ts', 'v8-tuning.ts', 'background.ts'],
+  ['app.ts', 'move.ts', 'processes', 'checks', 'lifecycle-log.ts', 'faults.ts', 'v8-tuning.ts', 'background.ts'],
   ['run.ts'],
   ['main.ts'],
 ];

@@ -47,8 +47,8 @@ export const missingLogger =
     log.error({ app, since: from }, `the log of changes was cut or removed: writes since ${from} may be missing`);
   };
 
-/** What a command may create in DATA_DIR: nothing (`used`); everything (`first`); a registry next to existing stores (`adopting`). */
-export type Use = 'used' | 'first' | 'adopting';
+/** What a command may create in DATA_DIR: nothing (`used`), not even itself (`checked`); everything (`first`); a registry next to existing stores (`adopting`). */
+export type Use = 'used' | 'checked' | 'first' | 'adopting';
 
 /** The stores of the service, opened for a command. Other processes may serve them at the same time. */
 export interface CommandContext {
@@ -84,8 +84,8 @@ export interface CommandContext {
  * @throws OperatorError if DATA_DIR is unexpectedly empty, or PostgreSQL cannot be used; errors of the operating system if DATA_DIR cannot be used
  */
 export async function openCommandContext(config: Config, databaseUrl: string | undefined, use: Use): Promise<CommandContext> {
-  if (databaseUrl === undefined && use === 'used') await refuseEmpty(config);
-  makeDataDirectory(config);
+  if (databaseUrl === undefined && (use === 'used' || use === 'checked')) await refuseEmpty(config);
+  if (use !== 'checked') makeDataDirectory(config);
   const log = createLog(config.logLevel);
   // A running service may continue without the file of its registry; no second registry may be created next to it.
   const lock =

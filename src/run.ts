@@ -41,6 +41,10 @@ const actions: Actions = {
     const { undoMoveMark } = await import('./move.ts');
     await undoMoveMark(config, secrets.databaseUrl);
   },
+  async checkService(report) {
+    const { checkService } = await import('./checks/index.ts');
+    return checkService(() => loadSettings(process.cwd()), report);
+  },
   ask,
   withAdministration: (work, use = 'used') =>
     withCommandContext(use, ({ administration, contextOf }) => work(administration, contextOf)),

@@ -1,3 +1,3 @@
 export { runProgram } from './program.ts';
-export type { Actions } from './terminal/actions.ts';
+export type { Actions, Finding, StoresState } from './terminal/actions.ts';
 export { addFirstSystem } from './users/first-system.ts';

@@ -2,3 +2,4 @@
 
 export { default as parseAddresses } from 'nodemailer/lib/addressparser';
 export type { NodemailerError } from 'nodemailer/lib/errors.js';
+export { default as SMTPConnection } from 'nodemailer/lib/smtp-connection';

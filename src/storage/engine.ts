@@ -1,6 +1,7 @@
 import type { ReadLane } from '../observe/index.ts';
 import type { Cluster } from './cluster.ts';
 import type { Found, KnownStore, Removable, StoredPlace, StoreIdentity } from './identity.ts';
+import type { Level } from './migrations.ts';
 import type { Store } from './port.ts';
 
 /** Why a store is opened. `serving` increments its generation. `making` leaves it marked as being created; the other purposes put it into force. */
@@ -91,6 +92,11 @@ export interface Engine {
    * @throws StoreRefused if there is no store
    */
   identify(identity: StoreIdentity, place?: string): Promise<void>;
+  /**
+   * Returns how far a store is migrated: its own migrations that are pending, and the level of its system. Changes nothing.
+   * @throws OperatorError if a later version of the service has changed it
+   */
+  levels(place: string): Promise<{ readonly pending: number; readonly system: Level }>;
   /** Reads a whole store, open or not, and checks the checksums or structure that the engine keeps. @returns what is wrong; `null`: nothing */
   verify(place: string): Promise<string | null>;
   /**

@@ -8,7 +8,7 @@ import { type AdoptedSystem, adoptStore } from './adoption.ts';
 import { registryAct, systemAct } from './deliver-acts.ts';
 import { findUnregistered, inspectStores, keepStore, recordGeneration, type StoreState } from './inspection.ts';
 import { type Belongings, clearUnfinished, type MadeSystem, type MakerParts, makeSystem, withPlace } from './making.ts';
-import { openStore } from './migrations/index.ts';
+import { openStore, pendingOfSystem } from './migrations/index.ts';
 import { checkKey, checkName, type NewSystem, newEntry, printable, refuse, type SystemCredentials } from './new-entry.ts';
 import { provision } from './provision.ts';
 import { ownId, type Restored, refuseTaken, removeStore, restoreRemoved, waysOut } from './removed.ts';
@@ -150,6 +150,12 @@ export class Administration {
   /** Inspects the stores of the systems in force, without changing them. */
   storeStates(): AsyncGenerator<StoreState> {
     return inspectStores(this.#registry, this.#engine);
+  }
+
+  /** Returns how many migrations of a system the next start will run. @param name of its place @throws OperatorError for one of a later version */
+  async pendingMigrations(appId: string, name: string): Promise<number> {
+    const { pending, system } = await this.#engine.levels(name);
+    return pending + pendingOfSystem(system, appId);
   }
 
   /** Reads all of a system's store. @param name of its place @returns what is wrong; `null`: nothing */

@@ -112,7 +112,7 @@ if (engines.includes('postgres'))
         body: ['begun ', arriving.promise, ' and ended'],
       });
       await wait(300);
-      saveSettings('BASE_URL=http://later.example\nPORT=1\n');
+      saveSettings('BASE_URL=http://later.example\n');
       const watch = setInterval(() => numbers.push(workers().length), 10);
       after(() => (isOver = true));
       const { processes, version } = await nextLine('reloaded', () => {
@@ -140,10 +140,6 @@ if (engines.includes('postgres'))
       assert.ok(Math.min(...numbers) >= 2, 'never less than two');
       assert.ok(Math.max(...numbers) <= 3, `one by one: ${numbers}`);
       assert.match((await call('GET', '/', { Accept: 'application/json' })).text, /"http:\/\/later\.example\/console\/"/);
-      assert.deepEqual(
-        lines('changed settings wait for a restart').map(({ settings }) => settings),
-        [['PORT']],
-      );
     });
 
     test('settings that are malformed are refused in one line', async () => {

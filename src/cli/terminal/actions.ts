@@ -4,17 +4,33 @@ import type { Store } from '../../storage/port.ts';
 import type { Administration } from '../../systems/index.ts';
 import type { Backups, Clones, MoveEvents, MoveResult, OtherProcesses } from '../../transfer/index.ts';
 
+/** Result of one check. */
+export interface Finding {
+  /** The application id, or the place of an unregistered store; left out: the service as a whole. */
+  readonly system?: string;
+  readonly check: string;
+  readonly outcome: 'ok' | 'failed';
+  readonly detail?: string;
+}
+
+/**
+ * What is known of the stores before they are opened, which would make or migrate the registry. `ready`: they may be opened; `none`: there are none
+ * yet; `pending`: the next start migrates the registry; `lost`: opening them tells what is wrong; `unknown`: the settings or the database are at fault.
+ */
+export type StoresState = 'ready' | 'none' | 'pending' | 'lost' | 'unknown';
+
 /** Implementations of the sub-commands; the program only parses and prints. */
 export interface Actions {
   /** Serves until the process is told to stop. */
   start(): Promise<void>;
   /**
    * Opens the registry and stores for the duration of the work.
-   * @param use what may be created: nothing (`used`, the default), everything (`first`), or a registry next to existing stores (`adopting`)
+   * @param use what may be created: nothing (`used`, the default; `checked`: not even DATA_DIR), everything (`first`), or a registry next to existing
+   *   stores (`adopting`)
    */
   withAdministration<T>(
     work: (administration: Administration, contextOf: ContextOf) => T | Promise<T>,
-    use?: 'used' | 'first' | 'adopting',
+    use?: 'used' | 'checked' | 'first' | 'adopting',
   ): Promise<T>;
   /**
    * Opens a system's records with master rights for the duration of the work. The work also gets functions that return the other processes on the
@@ -46,6 +62,8 @@ export interface Actions {
   withBackups<T>(work: (backups: Backups) => Promise<T>, use?: 'used' | 'first'): Promise<T>;
   /** Opens the dependencies of clones for the duration of the work. */
   withClones<T>(work: (clones: Clones) => Promise<T>): Promise<T>;
+  /** Checks everything around the stores, changing nothing. @param report receives each result */
+  checkService(report: (finding: Finding) => void): Promise<StoresState>;
   /** Asks a question on the terminal; `null` if there is none. */
   ask(question: string): Promise<string | null>;
   /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */

@@ -20,6 +20,7 @@ import {
   type StoreIdentity,
   StoreRefused,
 } from '../identity.ts';
+import type { Level } from '../migrations.ts';
 import type { Store } from '../port.ts';
 import { isAtRest, pendingRowsStatement } from '../sql/pending-rows.ts';
 import { PostgresCluster } from './cluster/cluster.ts';
@@ -35,6 +36,7 @@ import { locationsFrom, locationsStatement } from './connection/node-locations.t
 import { PostgresRegistry } from './registry.ts';
 import { dropSchema } from './schema/drop-schema.ts';
 import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';
+import { levelsOf } from './schema/look.ts';
 import { makeCatalog, openCatalog } from './schema/migrations.ts';
 import { readSizes } from './schema/sizes.ts';
 import { postgresDialect } from './sql/dialect.ts';
@@ -209,6 +211,10 @@ export class PostgresEngine implements Engine {
   }
 
   /** Nothing to check: the engine keeps no checksums or structure beyond PostgreSQL's own. */
+  levels(place: string): Promise<{ pending: number; system: Level }> {
+    return levelsOf(this.#database, place);
+  }
+
   async verify(): Promise<null> {
     return null;
   }

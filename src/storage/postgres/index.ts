@@ -1,1 +1,2 @@
 export { PostgresEngine } from './engine.ts';
+export { lookAtDatabase } from './schema/look.ts';

@@ -26,6 +26,7 @@ import {
   type StoreIdentity,
   StoreRefused,
 } from '../identity.ts';
+import type { Level } from '../migrations.ts';
 import type { Store } from '../port.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
 import { tryLockPlace } from './cluster/place-lock.ts';
@@ -37,6 +38,7 @@ import { whenIndexed } from './file/wal-index.ts';
 import { WalMark } from './file/wal-mark.ts';
 import { ReaderPool, type ReportFault } from './reads/reader-pool.ts';
 import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './schema/identity.ts';
+import { levelsOf } from './schema/look.ts';
 import { SqliteStore } from './store.ts';
 import { fileOf, LOCK, namesIn, sizesOf, storedFiles } from './stored-files.ts';
 
@@ -171,6 +173,10 @@ export class SqliteEngine implements Engine {
 
   async identify(identity: StoreIdentity, place = identity.appId): Promise<void> {
     onFile(fileOf(this.#folderOf(place)), (path) => identifyFile(path, identity));
+  }
+
+  async levels(place: string): Promise<{ pending: number; system: Level }> {
+    return onFile(fileOf(this.#folderOf(place)), levelsOf);
   }
 
   async verify(place: string): Promise<string | null> {

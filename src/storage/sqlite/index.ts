@@ -4,3 +4,4 @@ export { whenIndexed } from './file/wal-index.ts';
 export { stateOfRegistry } from './registry/registry-state.ts';
 export { SqliteRegistry } from './registry.ts';
 export { storedFiles } from './stored-files.ts';
+export { pendingOfRegistry } from './schema/look.ts';

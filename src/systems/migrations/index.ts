@@ -51,6 +51,10 @@ export const setNewestVersion: SchemaChange = {
   required: newest.required,
 };
 
+/** Returns how many migrations of a system are pending. @throws OperatorError if a later version of the service has changed it */
+export const pendingOfSystem = (level: Level, appId: string): number =>
+  pendingMigrations(migrations, level, `the system ${appId}`).length;
+
 /**
  * Opens a system's store: checks that it is the one in the registry, records changes of its identity, and runs pending migrations before it is
  * used. Reference: faults.md#missing-and-foreign-stores.

@@ -27,7 +27,7 @@ export interface PostgresMigration extends Migration {
 const plain = (...texts: string[]): Statement[] => texts.map((text) => ({ text, params: [] }));
 
 /** Migrations of the catalogue of each system. */
-const catalogMigrations: readonly PostgresMigration[] = [
+export const catalogMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'tables of the catalogue', statements: catalogStatements },
   { number: 2, what: 'claims of periodic jobs', statements: leaseStatements },
   { number: 3, what: 'who wrote last under a key', statements: keyStatements },
@@ -39,7 +39,7 @@ const catalogMigrations: readonly PostgresMigration[] = [
 ];
 
 /** Migrations of the registry. */
-const registryMigrations: readonly PostgresMigration[] = [
+export const registryMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'installation, systems, keys', statements: registryStatements },
   { number: 2, what: 'removed systems, moves, last uses of keys', statements: removalStatements },
   { number: 3, what: "what is known of systems' stores", statements: knownStatements },
@@ -248,7 +248,7 @@ function recordStatements(schemaName: string, migrations: readonly Migration[], 
 }
 
 /** Returns how far a schema with a history of migrations is migrated. */
-async function storedIn(schemaName: string, query: (statement: Statement) => Promise<readonly Row[]>): Promise<Level> {
+export async function storedIn(schemaName: string, query: (statement: Statement) => Promise<readonly Row[]>): Promise<Level> {
   const history = `${quotedName(schemaName)}.rds_migrations`;
   const text = `SELECT coalesce(max(number), 0), to_regclass($1) IS NOT NULL FROM ${history}`;
   const [row] = await query({ text, params: [levelsTable(schemaName)] });
