@@ -35,6 +35,13 @@ const cases: readonly Case[] = [
   ['_RequestLog', 'u1', clpActions, denied],
   ['_RequestLog', 'anonymous', reads, denied],
   ['_RequestLog', 'anonymous', writes, captcha],
+  // Reference: system-tables.md#_adminlog.
+  ['_AdminLog', 'master', reads, null],
+  ['_AdminLog', 'master', writes, denied],
+  ['_AdminLog', 'apiKey', clpActions, denied],
+  ['_AdminLog', 'u1', clpActions, denied],
+  ['_AdminLog', 'anonymous', reads, denied],
+  ['_AdminLog', 'anonymous', writes, captcha],
   // Reference: system-tables.md#hidden-tables.
   ...['_StoredFile', '_StorageUsage', '_TriggerQueue'].flatMap((hidden): Case[] => [
     ...['master', 'apiKey', 'u1', 'invalid'].map((caller): Case => [hidden, caller, clpActions, denied]),
@@ -76,7 +83,7 @@ test('permissions open nothing that is refused outright', () => {
 });
 
 test('permissions have an effect where naming a user changes what they may do', () => {
-  for (const className of ['T', '_User', '_Session', '_RequestLog', '_syslogTriggers', '_Role', '_Notification'])
+  for (const className of ['T', '_User', '_Session', '_RequestLog', '_AdminLog', '_syslogTriggers', '_Role', '_Notification'])
     for (const action of clpActions) {
       const outcome = (grants: Record<string, boolean>): string => {
         try {

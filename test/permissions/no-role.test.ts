@@ -155,7 +155,7 @@ for (const engine of anyEngine)
         );
     });
 
-    test('the keys read every table; `_RequestLog` is for the master key alone', async () => {
+    test('the keys read every table; `_RequestLog` and `_AdminLog` are for the master key alone', async () => {
       const { master, apiKey } = strangers(running());
       for (const table of tables)
         for (const key of [master, apiKey]) {
@@ -163,7 +163,7 @@ for (const engine of anyEngine)
             ...key.options,
             query: { count: 1, limit: 1 },
           });
-          if (table === '_RequestLog' && key === apiKey) assertRefused(answer, denied('find', table), table);
+          if (['_RequestLog', '_AdminLog'].includes(table) && key === apiKey) assertRefused(answer, denied('find', table), table);
           else assertDone(answer, 200, table);
         }
       for (const [method, path, options, action] of requests('_RequestLog'))

@@ -50,7 +50,8 @@ export const systemTables: Record<string, string> = {
   _Timeline: 'event objectClass objectIdValue data:Object user>_User Referer Last:Boolean AccountId>Accounts',
   _syslogTriggers: 'triggerId actionId event objectIdValue data error',
   _RequestLog: `path method ip country referer userAgent user>_User usingMK:Boolean internal:Boolean trustedIP:Boolean
-    duration:Number statusCode:Number contentLength:Number service retries:Number installationId`,
+    duration:Number statusCode:Number contentLength:Number service retries:Number installationId keyName`,
+  _AdminLog: 'act who subject before:Object after:Object requestId',
   _Notification: 'User>_User Content Date:Date Icon objectClass objectIdValue updatedByTrigger',
   _GeneralLogs: 'Type Name Value',
 };

@@ -94,11 +94,12 @@ export const triggerLimits: readonly LimitGroup[] = [
         see: 'triggers.md#trigger-log',
       },
       {
-        of: 'age of rows of `_syslogTriggers`, `_Timeline`, `_RequestLog`',
+        of: 'age of rows of `_syslogTriggers`, `_Timeline`, `_RequestLog`, `_AdminLog`',
         value: [
           `\`TRIGGER_LOG_DAYS\`, ${days(settings.TRIGGER_LOG_DAYS.read.parse(undefined))} by default`,
           '`TIMELINE_DAYS`, no limit by default',
           `\`REQUEST_LOG_DAYS\`, ${days(settings.REQUEST_LOG_DAYS.read.parse(undefined))} by default`,
+          `\`ADMIN_LOG_DAYS\`, ${days(settings.ADMIN_LOG_DAYS.read.parse(undefined))} by default`,
         ].join('; '),
         beyond: 'they are deleted',
         see: 'audit.md#retention',

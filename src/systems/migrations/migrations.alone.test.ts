@@ -101,7 +101,7 @@ for (const [name, make] of [
       await first.close();
       const store = await openMigrated(place.engines[1], 'two');
       assert.equal(store.schema().templateVersion, newestVersion);
-      assert.equal(store.schema().tables.size, 118);
+      assert.equal(store.schema().tables.size, 119);
       const users = await readRecords(store, '_User', ['objectId', '_username_key', '_email_key']);
       assert.deepEqual(users, [
         { objectId: 'one', _username_key: 'dana' },
@@ -142,6 +142,7 @@ for (const [name, make] of [
         await migrate(store, 'it');
         const { tables } = store.schema();
         assert.deepEqual([...tables.keys()].sort(), [
+          '_AdminLog',
           '_IdempotencyKey',
           '_ImportJob',
           '_ImportReject',
