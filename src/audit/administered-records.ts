@@ -85,7 +85,7 @@ export function actOf(event: WriteEvent): ActFacts | null {
   const { act, fields, nameField, shown = (value) => value, also = () => ({}) } = table;
   const earlier = seen?.before ?? null;
   const sent = event.sent;
-  const present = (name: string): JsonValue => valueOf(own(sent, name));
+  const present = (name: string): JsonValue => setBy(own(sent, name));
   const recordName = nameField && text((earlier && own(earlier, nameField)) ?? present(nameField));
   const subject = recordName || event.objectId;
   const side = (values: readonly (readonly [string, JsonValue])[]): JsonObject =>
@@ -117,7 +117,7 @@ const held = (record: JsonObject | null, fields: readonly string[]): [string, Js
   });
 
 /** A field operator stands as it was sent, except one that deletes. */
-const valueOf = (sent: JsonValue | undefined): JsonValue => {
+const setBy = (sent: JsonValue | undefined): JsonValue => {
   const value = sent ?? null;
   return isOperator(value) && own(value, '__op') === 'Delete' ? null : value;
 };
