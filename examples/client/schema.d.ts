@@ -1,4 +1,4 @@
-// Types of the system crm. Made by record-service types: do not edit.
+// Types of the system APP_ID. Made by record-service types: do not edit.
 
 /** A record of `Accounts`. */
 export interface AccountsRecord extends SystemFields {
@@ -549,4 +549,3 @@ export type SystemConditions = {
   createdBy?: PointerCondition<'_User'>;
   updatedBy?: PointerCondition<'_User'>;
 };
-

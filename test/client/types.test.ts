@@ -1,7 +1,7 @@
 /** The types of the client: right code compiles, wrong code does not (client.md#types-of-the-client). */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -51,6 +51,13 @@ await crm.Tasks.update('id', { AccountId: user });
 // @ts-expect-error no such field behind the Pointer
 await crm.Tasks.find({ where: { 'AccountId.Ctiy': 'Haifa' } });
 `;
+
+test('the client has the version of the service', () => {
+  const [own, service] = ['client/package.json', 'package.json'].map((file) =>
+    JSON.parse(readFileSync(join(root, file), 'utf8')),
+  );
+  assert.equal(own.version, service.version);
+});
 
 test('typed code compiles, for browsers too; each wrong table, field, type and option is an error', async () => {
   assert.deepEqual(await compile('--project', 'client'), [0, '']);
