@@ -11,7 +11,8 @@ import {
   type Scrape,
   Scrapes,
 } from '../observe/metrics/index.ts';
-import type { Stores } from '../stores.ts';
+import type { Engine } from '../storage/engine.ts';
+import type { Registry } from '../storage/registry.ts';
 import type { SearchPart, Systems } from '../systems/index.ts';
 import { oldestBackup } from './backup-age.ts';
 import { JobCounts, type JobTotals } from './job-counts.ts';
@@ -29,7 +30,7 @@ const MAX_SIZES = 100;
 /** Dependencies of the metrics. */
 export interface AppMetricsParts {
   readonly config: Pick<Config, 'backup'>;
-  readonly stores: Pick<Stores, 'engine' | 'registry'>;
+  readonly stores: { readonly engine: Pick<Engine, 'load' | 'sizes'>; readonly registry: Pick<Registry, 'read'> };
   readonly systems: Systems;
   readonly observations: Observations;
   readonly conditions: Conditions;

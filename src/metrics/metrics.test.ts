@@ -4,14 +4,13 @@ import type { MetricReport } from '../observe/metrics/index.ts';
 import { countersOf, reportOf, sumOf } from './counters.ts';
 import { Remembered } from './remembered.ts';
 
-test('a value is read while it is asked for, once at a time, and stays when reading fails', async () => {
+test('a value is read while it is asked for, once at a time; an error is reported once in that time', async () => {
   const failed: unknown[] = [];
   let reads = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
   const value = new Remembered(
     async () => {
       if (++reads === 1) await promise;
-      if (reads === 2) throw new Error('of a read');
       return reads;
     },
     0,
@@ -23,8 +22,21 @@ test('a value is read while it is asked for, once at a time, and stays when read
   resolve();
   assert.deepEqual(await Promise.all([first, second]), [1, 1]);
   assert.equal(reads, 1);
-  const old = new Remembered(async () => ++reads, 60_000, assert.fail);
+  const old = new Remembered(
+    async () => ++reads,
+    60_000,
+    (error) => failed.push(error),
+  );
   assert.deepEqual([await old.get(1_000), await old.get(1_000)], [2, 2]);
+  assert.equal(failed.length, 0);
+  const failing = new Remembered(
+    () => Promise.reject(new Error('of a read')),
+    60_000,
+    (error) => failed.push(error),
+  );
+  assert.equal(await failing.get(1_000), undefined);
+  assert.equal(await failing.get(1_000), undefined);
+  assert.equal(failed.length, 1);
 });
 
 test('of a process that ended, what only grows is kept and added', () => {

@@ -4,8 +4,6 @@ export { createLog, type Logger } from './log.ts';
 export {
   type LoginOutcome,
   type MailOutcome,
-  type ObservationKind,
   Observations,
-  type QueryShape,
   type ReadLane,
 } from './observations.ts';

@@ -1,5 +1,5 @@
-export { answerScrape, METRICS_PATH, MetricsListener, type Scrape } from './listener.ts';
-export { ProcessMetrics, type ProcessReport, type ReportParts, type SystemCounts } from './process-metrics.ts';
+export type { Scrape } from './listener.ts';
+export { ProcessMetrics, type ProcessReport, type SystemCounts } from './process-metrics.ts';
 export { renderReports } from './render.ts';
 export { Scrapes } from './scrapes.ts';
 export { gauge, type MetricReport } from './series.ts';

@@ -24,15 +24,11 @@ import { postgresAggregate } from './sql/aggregate.ts';
 import { postgresDialect } from './sql/dialect.ts';
 import { bulkTransaction } from './writes/bulk-transaction.ts';
 import { fillSearchIndex } from './writes/fill-search-index.ts';
+import { MAX_CONCURRENT_GROUPS, MAX_GROUP_SIZE } from './writes/group-limits.ts';
 import { transactionsOf } from './writes/transaction.ts';
 import { WriteBehind } from './writes/write-behind.ts';
 import { type ExecutorContext, WriteExecutor } from './writes/write-executor.ts';
 import { WriteQueue } from './writes/write-queue.ts';
-
-/** Maximum number of writes in one transaction: as many as the largest batch of a request. */
-const MAX_GROUP_SIZE = 1_000;
-/** Maximum number of concurrent transactions of one system; the connections are shared by all systems. */
-const MAX_CONCURRENT_GROUPS = 2;
 
 /** Settings and collaborators of a store. */
 export interface PostgresStoreSettings extends RowContext {
@@ -98,27 +94,16 @@ export class PostgresStore implements Store, Watcher {
     this.place = named.place ?? '';
     this.#schemaCache = new SchemaCache(catalog);
     const dialect = postgresDialect(schemaName);
+    const reloadSchema = () => this.#reload();
+    const transactions = transactionsOf(database, schemaName);
     const recordWrites = (tables: Iterable<string>, isInDoubt?: boolean) => this.#recordWrites(tables, isInDoubt);
     const mapFault = (error: unknown) => this.#recordFault(mapWriteError(mapMissingTable(causeOf(error))));
     const query = (statement: Statement) => database.short(statement, schemaName);
     this.#delayedInvalidations = new DelayedInvalidations((tables) =>
       query(storeInvalidation(schemaName, { schemaChanged: false, tables })),
     );
-    const shared = {
-      schemaName,
-      dialect,
-      isCoordinator: database.isCoordinator,
-      addresses,
-      reloadSchema: () => this.#reload(),
-      mapFault,
-    };
-    this.#context = {
-      ...shared,
-      query,
-      transactions: transactionsOf(database, schemaName),
-      schemaCache: this.#schemaCache,
-      recordWrites,
-    };
+    const shared = { schemaName, dialect, isCoordinator: database.isCoordinator, addresses, reloadSchema, mapFault };
+    this.#context = { ...shared, query, transactions, schemaCache: this.#schemaCache, recordWrites };
     this.#queue = new WriteQueue(new WriteExecutor(this.#context), {
       maxGroupSize: MAX_GROUP_SIZE,
       maxConcurrentGroups: MAX_CONCURRENT_GROUPS,

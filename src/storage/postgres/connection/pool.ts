@@ -5,16 +5,7 @@ import { BlockedReads } from './blocked-reads.ts';
 import { CancelOnAbort } from './cancel-on-abort.ts';
 import { type Connector, IDLE_LIMIT_MS, type TransactionLimits, WRITE_LOCK_LIMIT_MS } from './connect.ts';
 import { readPages } from './cursor.ts';
-import type {
-  Database,
-  DatabaseLoad,
-  DedicatedOptions,
-  PoolSettings,
-  Result,
-  Row,
-  Session,
-  TransactionOptions,
-} from './database.ts';
+import type { Database, DedicatedOptions, PoolSettings, Result, Row, Session, TransactionOptions } from './database.ts';
 import { DeadConnections } from './dead-connections.ts';
 import { ExclusivePool, type Lease, PING_TIMEOUT_MS, poolSizes } from './exclusive-pool.ts';
 import { loadOf, waitsTo } from './load.ts';
@@ -130,7 +121,7 @@ export class Pool implements Database {
   }
 
   probe = (): Promise<void> => whenAnswering(this, this.#shared.common);
-  load = (): DatabaseLoad => loadOf(this.#shared.load, this.#transactions.load, this.#long.load);
+  load: Database['load'] = () => loadOf(this.#shared.load, this.#transactions.load, this.#long.load);
 
   /** @param turn key by which the connection is accounted; the system by default */
   async long(

@@ -2,6 +2,11 @@ import type { WritePlan } from '../../port.ts';
 import { hasEdits } from './json-updates.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
+/** Maximum number of writes in one transaction: as many as the largest batch of a request. */
+export const MAX_GROUP_SIZE = 1_000;
+/** Maximum number of concurrent transactions of one system; the connections are shared by all systems. */
+export const MAX_CONCURRENT_GROUPS = 2;
+
 /** Maximum characters of values in a group, beyond one write. A statement of many rows is in memory as a whole. */
 export const MAX_GROUP_TEXT = 16 * 1024 * 1024;
 /** Maximum condition locks in a group, beyond one write: the server has room for 64 locks per session on average. */
