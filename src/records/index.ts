@@ -19,6 +19,7 @@ export type {
   WriteEvent,
   WriteObserver,
 } from './context/write-hooks.ts';
+export { explainRecords } from './explain/explain.ts';
 export { configFlag, configRow } from './read/config-flags.ts';
 export {
   aggregateRecords,

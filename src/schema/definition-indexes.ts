@@ -69,6 +69,9 @@ function readKey(index: string, name: string, definition: JsonObject, fields: Fi
   return direction === 1 || direction === -1 ? [name, direction] : fail('badSchema', `index ${index}: a direction is 1 or -1`);
 }
 
+/** Whether the values of a field have an order, so that an index of them is possible. */
+export const isIndexable = ({ type }: NewField): boolean => !unordered.has(type);
+
 /** @throws schemaOperation (255) for a field whose values have no order */
 export function requireIndexable({ name, type }: NewField): void {
   if (unordered.has(type)) fail('schemaOperation', `Field ${name} is of type ${type}, cannot add index.`);

@@ -5,6 +5,13 @@ import type { Query, Selection } from '../query/model/selection.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import type { StoredValue } from '../values/types/type.ts';
 import type { ReadsByKey } from './by-key.ts';
+import type { QueryPlan } from './query-plan.ts';
+
+/** Chunks of a text that know how many records they hold. */
+export interface CountedText extends AsyncIterable<string> {
+  /** Number of records so far, those that the chunks in transit hold included. */
+  readonly records: number;
+}
 
 /** JSON text, whole or in chunks. A stream that fails throws; a consumer that stops reading early must return the iterator. */
 export type JsonText = string | AsyncIterable<string>;
@@ -50,6 +57,10 @@ export interface Reader extends ReadsByKey {
   find(query: Query, wantsRows?: boolean, until?: AbortSignal): Promise<FindResult>;
   /** Returns a JSON array of result rows. */
   aggregate(aggregation: Aggregation): Promise<JsonText>;
+  /** Returns how the database would run a read now, without running it. @throws as a read; timeout */
+  explain(read: Query | Aggregation): Promise<QueryPlan>;
+  /** Counts the records of a query, ignoring skip and limit, and stops at `atMost` + 1. @param atMost never chosen by a client */
+  countUpTo(query: Query, atMost: number): Promise<number>;
   /**
    * Returns the JSON text of a record in wire form, built from its stored values. Relations of the table are included, absent values left out.
    * @param fields the same array object for the same fields: it is the cache key of the form; it begins with objectId

@@ -3,6 +3,7 @@ import type { Endpoint } from '../endpoint/endpoint.ts';
 import type { RateLimit } from '../endpoint/rate-limit.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { batchEndpoint } from './batch.ts';
+import { explainEndpoint } from './explain.ts';
 import { exportEndpoint } from './exports.ts';
 import { fileEndpoints } from './files.ts';
 import { jobEndpoints } from './imports.ts';
@@ -15,7 +16,8 @@ import { upsertEndpoint } from './upsert.ts';
 import { userEndpoints } from './users.ts';
 
 /**
- * Returns all data endpoints. A batch may address all except itself, writes by `where`, files, exports, jobs, upserts and descriptions.
+ * Returns all data endpoints. A batch may address all except itself, writes by `where`, explanations, files, exports, jobs, upserts and
+ * descriptions.
  * @param loginLimit `null`: no limit
  */
 export function dataEndpoints(
@@ -34,6 +36,7 @@ export function dataEndpoints(
   return [
     ...single,
     ...matchingEndpoints,
+    explainEndpoint,
     exportEndpoint(),
     ...snapshotEndpoints,
     openapiEndpoint(services),

@@ -60,8 +60,8 @@ export function compileCount(query: Query, dialect: Dialect, interruptible: bool
 }
 
 /** Compiles a count that stops at `atMost` + 1. @param atMost a number chosen by the engine, not by a client: it becomes part of the text */
-export function compileCountUpTo(query: Query, atMost: number, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('SELECT count(*) FROM (SELECT 1');
+export function compileCountUpTo(query: Query, atMost: number, dialect: Dialect, interruptible = false): Statement {
+  const out = new SqlWriter(dialect, interruptible).add('SELECT count(*) FROM (SELECT 1');
   writeFrom(out, query);
   return out.add(` LIMIT ${atMost + 1}) AS counted`).statement();
 }

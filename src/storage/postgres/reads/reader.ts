@@ -25,11 +25,13 @@ import type { Statement } from '../../sql/sql-writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { isSchemaStale } from '../connection/map-error.ts';
 import type { SchemaCache } from '../schema/schema-cache.ts';
+import { explainer } from './explain.ts';
+import { inBatches } from './in-batches.ts';
 import { joinedPlan } from './include-joins.ts';
 import { keyReader } from './key-reader.ts';
 import { mapQueryError } from './map-error.ts';
 import { hasFewRows, isShort, MAX_WHOLE_ROWS } from './read-routing.ts';
-import { jsonArray, jsonRecord } from './result-stream.ts';
+import { jsonArray, jsonRecord, type Tally } from './result-stream.ts';
 
 /** Rows of a page. Larger pages are no faster, and delay the first one. */
 const PAGE_ROWS = 200;
@@ -39,8 +41,6 @@ const MAX_IDS = 1_000;
 const MAX_WHOLE_BYTES = 2 * 1024 * 1024;
 /** Maximum characters of an answer that is read as a whole, including its includes. */
 const MAX_WHOLE_TEXT = 8 * 1024 * 1024;
-/** Maximum number of includes that are read at the same time. */
-const MAX_CONCURRENT_INCLUDES = 10;
 /** Maximum number of parameters of a statement (a 16-bit count in the protocol). */
 const MAX_PARAMS = 65_535;
 /** Settings and collaborators of a system's reader. */
@@ -60,6 +60,8 @@ export interface ReaderSettings extends RowContext {
 /** Reads of one system. PostgreSQL executes all of them; reads certain to be short share connections, others use one exclusively. */
 export class PostgresReader implements Reader {
   readonly findByKey: Reader['findByKey'];
+  readonly explain: Reader['explain'];
+  readonly countUpTo: Reader['countUpTo'];
   readonly #database: Database;
   readonly #dialect: Dialect;
   readonly #aggregate: AggregateDialect;
@@ -80,7 +82,13 @@ export class PostgresReader implements Reader {
     this.#reloadSchema = reloadSchema;
     this.#mapFault = mapFault;
     this.#context = { addresses };
-    this.findByKey = keyReader({ database, dialect, schemaName, schemaCache }, (...failed) => this.#mapError(...failed));
+    const statementOf = (read: Query | Aggregation) => this.#statementOf(read);
+    const rows = (statement: Statement) => this.#rows(statement, false);
+    const mapError = (error: unknown, plannedUnder: number) => this.#mapError(error, plannedUnder);
+    const explained = explainer({ dialect, schemaCache }, { statementOf, rows, mapError });
+    this.explain = explained.explain;
+    this.countUpTo = explained.countUpTo;
+    this.findByKey = keyReader({ database, dialect, schemaName, schemaCache }, mapError);
   }
 
   async get(selection: Selection, objectId: string): Promise<JsonText | null> {
@@ -115,11 +123,11 @@ export class PostgresReader implements Reader {
           this.#wholeList(query, list, short, wantsRows, until),
           this.#counted(count, short, until),
         ]);
-        return { ...(found ?? { results: await jsonArray(this.#paged(list, this.#targetsOf(query))) }), ...counted };
+        return { ...(found ?? { results: await this.#array(list, this.#targetsOf(query)) }), ...counted };
       }
       // Run sequentially: a read that holds a connection must not wait for a second one.
       const counted = await this.#counted(count, short, until);
-      return { results: await jsonArray(this.#paged(list, this.#targetsOf(query))), ...counted };
+      return { results: await this.#array(list, this.#targetsOf(query)), ...counted };
     } catch (error) {
       throw await this.#mapError(error, plannedUnder);
     }
@@ -133,10 +141,15 @@ export class PostgresReader implements Reader {
       const rows = hasFewRows(aggregation.stages) ? await this.#rows(statement, false).catch(nullIfTooLong) : null;
       if (rows) return `[${rows.map((row) => write(row)).join(',')}]`;
       const plan: ReadPlan = { ...statement, shape: { columns: statement.columns }, includes: [] };
-      return await jsonArray(this.#paged(plan, async () => null));
+      return await this.#array(plan, async () => null);
     } catch (error) {
       throw await this.#mapError(error, plannedUnder);
     }
+  }
+
+  #statementOf(read: Query | Aggregation): Statement {
+    if ('stages' in read) return compileAggregation(read, this.#dialect, this.#aggregate, this.#context);
+    return read.limit === 0 && read.count ? compileCount(read, this.#dialect, false) : this.#listPlan(read);
   }
 
   textOf(table: TableSchema, fields: readonly Field[], values: readonly StoredValue[]): string {
@@ -215,11 +228,19 @@ export class PostgresReader implements Reader {
     }
   }
 
+  #array(plan: ReadPlan, resolve: ResolveInclude): Promise<JsonText> {
+    const tally = { records: 0 };
+    return jsonArray(this.#paged(plan, resolve, tally), tally);
+  }
+
   /** Yields the records of a plan piece by piece. */
-  async *#paged(plan: ReadPlan, resolve: ResolveInclude): AsyncGenerator<string> {
+  async *#paged(plan: ReadPlan, resolve: ResolveInclude, tally?: Tally): AsyncGenerator<string> {
     const target = this.#targets(resolve);
     const commas = new Commas();
-    for await (const rows of this.#pages(plan)) yield* writePage(target, plan, rows, commas);
+    for await (const rows of this.#pages(plan)) {
+      if (tally) tally.records += rows.length;
+      yield* writePage(target, plan, rows, commas);
+    }
   }
 
   #pages({ text, params }: Statement): AsyncGenerator<Row[]> {
@@ -273,20 +294,4 @@ function checkParams(params: readonly unknown[]): void {
 function nullIfTooLong(error: unknown): null {
   if (error instanceof TooLong) return null;
   throw error;
-}
-
-/**
- * Processes the includes of one level, a group at a time, so that other reads on the shared connection get in between. Waits for a whole group, so
- * that nothing is still running when an error is thrown.
- */
-async function inBatches<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
-  const all: U[] = [];
-  for (let at = 0; at < items.length; at += MAX_CONCURRENT_INCLUDES) {
-    const done = await Promise.allSettled(items.slice(at, at + MAX_CONCURRENT_INCLUDES).map(work));
-    for (const each of done) {
-      if (each.status === 'rejected') throw each.reason;
-      all.push(each.value);
-    }
-  }
-  return all;
 }

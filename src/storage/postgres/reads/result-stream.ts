@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { endOfPiece } from '../../../values/rows/row-pieces.ts';
 import type { JsonText } from '../../port.ts';
+import type { CountedText } from '../../reader.ts';
 
 /** Characters after which a chunk is sent; a shorter answer is one text. */
 const CHUNK_LENGTH = 32 * 1024;
@@ -9,18 +10,23 @@ const MAX_CHUNK_LENGTH = 128 * 1024;
 /** Characters produced ahead of the client (read-ahead limit). Most answers fit, so their connection is released early. */
 const MAX_AHEAD = 1024 * 1024;
 
+/** Counts the records of an answer while it is made. */
+export interface Tally {
+  records: number;
+}
+
 /**
  * Streams a JSON array of records that arrive page by page.
  * @param pages JSON text of the records in pieces, including commas; returned when the client stops reading
  * @throws the error of the pages if it occurs before the first chunk
  */
-export async function jsonArray(pages: AsyncGenerator<string>): Promise<JsonText> {
-  return answerOf(new Answer(pages, '[', ']'));
+export async function jsonArray(pages: AsyncGenerator<string>, tally: Tally = { records: 0 }): Promise<JsonText> {
+  return answerOf(new Answer(pages, '[', ']', tally));
 }
 
 /** Streams the text of a single record; empty if there is none. */
 export async function jsonRecord(pages: AsyncGenerator<string>): Promise<JsonText> {
-  return answerOf(new Answer(pages, '', ''));
+  return answerOf(new Answer(pages, '', '', { records: 1 }));
 }
 
 async function answerOf(answer: Answer): Promise<JsonText> {
@@ -29,13 +35,14 @@ async function answerOf(answer: Answer): Promise<JsonText> {
 }
 
 /** An answer produced ahead of its client, up to `MAX_AHEAD` characters. */
-class Answer implements AsyncIterableIterator<string> {
+class Answer implements AsyncIterableIterator<string>, CountedText {
   readonly #pages: AsyncGenerator<string>;
   #chunks: string[] = [];
   /** Characters in `#chunks`. */
   #bufferedLength = 0;
   #text: string;
   readonly #end: string;
+  readonly #tally: Tally;
   #ended = false;
   /** The client has stopped reading. */
   #isAbandoned = false;
@@ -44,11 +51,16 @@ class Answer implements AsyncIterableIterator<string> {
   #onChunk: (() => void) | undefined;
   #onRoom: (() => void) | undefined;
 
-  constructor(pages: AsyncGenerator<string>, begin: string, end: string) {
+  constructor(pages: AsyncGenerator<string>, begin: string, end: string, tally: Tally) {
     this.#pages = pages;
+    this.#tally = tally;
     this.#text = begin;
     this.#end = end;
     void this.#make();
+  }
+
+  get records(): number {
+    return this.#tally.records;
   }
 
   async waitForStart(): Promise<void> {

@@ -18,7 +18,7 @@ export function schemaName(place: string): string {
 const HASH_LENGTH = 24;
 
 /** Shortens an identifier to `MAX_NAME_BYTES`, with a hash at its end that keeps distinct names distinct. */
-function shortened(identifier: string): string {
+export function shortened(identifier: string): string {
   if (Buffer.byteLength(identifier) <= MAX_NAME_BYTES) return identifier;
   const hash = createHash('sha256').update(identifier).digest('hex');
   return `${identifier.slice(0, MAX_NAME_BYTES - HASH_LENGTH - 1)}~${hash.slice(0, HASH_LENGTH)}`;

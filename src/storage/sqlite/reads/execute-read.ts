@@ -45,13 +45,13 @@ export const readPlain = (rows: Rows, plan: ReadPlan): JsonObject[] => rows.all(
 
 /**
  * Executes a plan page by page and yields the JSON text of the records in chunks, with commas.
- * @param onPage called with the characters of each page, which stay in memory until it is written
+ * @param onPage called with the characters of each page, which stay in memory until it is written, and with its rows
  */
 export async function* runPaged(
   rows: Rows,
   plan: ReadPlan,
   resolve: ResolveInclude,
-  onPage: (characters: number) => void,
+  onPage: (characters: number, rows: number) => void,
 ): AsyncGenerator<string> {
   const source = sourceOf(rows, resolve, Number.POSITIVE_INFINITY);
   const found = rows.each(plan, plan.maxValueBytes);
@@ -59,7 +59,10 @@ export async function* runPaged(
     const size = plan.includes.length > 0 ? PAGE_ROWS_WITH_INCLUDES : PAGE_ROWS;
     const commas = new Commas();
     for (let page = take(found, size); page.length > 0; page = take(found, size)) {
-      onPage(page.reduce((sum, row) => sum + textOf(row), 0));
+      onPage(
+        page.reduce((sum, row) => sum + textOf(row), 0),
+        page.length,
+      );
       yield* writePage(source, plan, page, commas);
     }
   } finally {

@@ -60,8 +60,11 @@ export type FromReader =
   | { readonly type: 'count'; readonly task: number; readonly count: number }
   /** A complete short answer: records as JSON text, comma-separated. */
   | { readonly type: 'whole'; readonly task: number; readonly text: string }
-  /** A chunk of a long answer, with the commas between chunks. `held`: characters of the rows that the thread keeps in memory. */
-  | { readonly type: 'piece'; readonly task: number; readonly text: string; readonly held: number }
+  /**
+   * A chunk of a long answer, with the commas between chunks. `held`: characters of the rows that the thread keeps in memory. `rows`: number of those
+   * read so far.
+   */
+  | { readonly type: 'piece'; readonly task: number; readonly text: string; readonly held: number; readonly rows: number }
   /** A long answer is complete. */
   | { readonly type: 'end'; readonly task: number }
   | { readonly type: 'done'; readonly task: number; readonly result: MaintenanceResult }

@@ -1,6 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
 import { StallAllowance } from '../../../kernel/stall-allowance.ts';
 import type { FindResult } from '../../port.ts';
+import type { CountedText } from '../../reader.ts';
 import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
 import type { FindPlans } from './protocol.ts';
 
@@ -32,6 +33,7 @@ export class ReadRequest {
 
   #settle: { resolve: (result: FindResult) => void; reject: (error: unknown) => void } | undefined;
   #count: number | undefined;
+  #rows = 0;
   #pieces: string[] = [];
   #error: unknown;
   #ended = false;
@@ -72,7 +74,9 @@ export class ReadRequest {
     this.#answer(this.plans.isOne ? text : `[${text}]`);
   }
 
-  piece(text: string): void {
+  /** @param rows number of rows read so far */
+  piece(text: string, rows = 0): void {
+    this.#rows = rows;
     this.#pieces.push(text);
     this.#wake?.();
     this.#answer(this.#pieceByPiece());
@@ -99,10 +103,14 @@ export class ReadRequest {
   }
 
   /** Returns a JSON array, or the single record, in chunks. Not a generator: one that was never started would not be notified when it is returned. */
-  #pieceByPiece(): AsyncIterableIterator<string> {
+  #pieceByPiece(): AsyncIterableIterator<string> & CountedText {
     const { isOne } = this.plans;
+    const rows = () => this.#rows;
     let next: 'opening' | 'records' | 'over' = isOne ? 'records' : 'opening';
-    const pieces: AsyncIterableIterator<string> = {
+    const pieces: AsyncIterableIterator<string> & CountedText = {
+      get records() {
+        return rows();
+      },
       [Symbol.asyncIterator]: () => pieces,
       next: async () => {
         if (next === 'opening') {

@@ -6,6 +6,8 @@ import { type RowWriter, rowWriter } from '../../../values/rows/encode.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
 import type { KeyedRecord } from '../../by-key.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
+import type { QueryPlan } from '../../query-plan.ts';
+import { wholeText } from '../../reader.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import {
   byIdsPlan,
@@ -19,7 +21,8 @@ import {
   textOf,
 } from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
-import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
+import { type ByIdStatement, compileCount, compileCountUpTo, compileGet, compileList } from '../../sql/select.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import { compileByKey, keyedRecords, requireUniqueIndex } from '../../sql/unique-key.ts';
 import type { Connection } from '../connection/connection.ts';
 import { MAX_VALUE_BYTES } from '../connection/open-database.ts';
@@ -28,6 +31,7 @@ import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
 import { readPlain, runPlain, runShort } from './execute-read.ts';
 import type { FindPlans } from './protocol.ts';
+import { explainedDetails, explainPlan, planSteps } from './query-plan.ts';
 import { MAX_SHORT_VALUE_BYTES, type ShortList, shortCount, shortList } from './read-routing.ts';
 import type { ReaderPool } from './reader-pool.ts';
 
@@ -145,6 +149,23 @@ export class SqliteReader implements Reader {
     const plan: ReadPlan = { text, params, shape: { columns }, includes: [], maxValueBytes };
     const { results } = await this.#findOnThread({ list: plan, count: null }, null);
     return results;
+  }
+
+  /** On a thread: SQLite prepares a statement with many conditions for some time. */
+  async explain(read: Query | Aggregation): Promise<QueryPlan> {
+    const { text, params } = this.#statementOf(read);
+    const { results } = await this.#findOnThread({ list: explainPlan({ text, params }), count: null }, null);
+    return { steps: planSteps(text, explainedDetails(await wholeText(results)), this.#schema.notice()) };
+  }
+
+  async countUpTo(query: Query, atMost: number): Promise<number> {
+    const { count = 0 } = await this.#findOnThread({ list: null, count: compileCountUpTo(query, atMost, dialect, true) }, null);
+    return count;
+  }
+
+  #statementOf(read: Query | Aggregation): Statement {
+    if ('stages' in read) return compileAggregation(read, dialect, sqliteAggregate, this.#context);
+    return read.limit === 0 && read.count ? compileCount(read, dialect, true) : compileList(read, dialect, true);
   }
 
   /** On the event loop: each key is one look-up in an index. */

@@ -163,7 +163,7 @@ export class WorkerHandle {
         atWork.outstanding++;
         task.parked = atWork.outstanding >= CREDITS;
         this.#watch(atWork);
-        task.piece(message.text);
+        task.piece(message.text, message.rows);
         if (task.parked) this.#park(task, message.held);
         break;
       case 'end':

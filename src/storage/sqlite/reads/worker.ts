@@ -37,6 +37,8 @@ interface Task {
   cancelled: boolean;
   /** Characters of rows that are being written. */
   held: number;
+  /** Number of rows read so far. */
+  rows: number;
   /** Continues a task that waits for credit. */
   wake?: () => void;
   resolved?: (plan: ByIdsPlan | null) => void;
@@ -106,8 +108,9 @@ async function find(task: Task, connection: Connection, plans: FindPlans): Promi
     post({ type: 'resolve', task: task.id, path: includePath, classes, className });
     return answer;
   };
-  const pages = runPaged(connection, list, resolve, (characters) => {
+  const pages = runPaged(connection, list, resolve, (characters, rows) => {
     task.held = characters;
+    task.rows += rows;
   });
   await sendPages(task, connection, pages);
 }
@@ -154,7 +157,7 @@ async function sendPiece(task: Task, connection: Connection, text: string): Prom
     });
   if (task.cancelled) throw serviceError('timeout');
   task.credits--;
-  post({ type: 'piece', task: task.id, text, held: task.held });
+  post({ type: 'piece', task: task.id, text, held: task.held, rows: task.rows });
 }
 
 function clientError(thrown: unknown): ServiceError {
@@ -166,7 +169,7 @@ function clientError(thrown: unknown): ServiceError {
 }
 
 async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void> {
-  const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false, held: 0 };
+  const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false, held: 0, rows: 0 };
   tasks.set(task.id, task);
   try {
     await inSnapshot(message.path, (connection) => find(task, connection, message.plans));
