@@ -15,7 +15,17 @@ import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
 import { type AppMetrics, createMetrics, listenForScrapes } from './metrics/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';
-import { Conditions, createLog, faultPlace, type Logger, Observations } from './observe/index.ts';
+import {
+  Conditions,
+  createLog,
+  faultPlace,
+  type Logger,
+  Observations,
+  SlowQueryLog,
+  startTraces,
+  stopTraces,
+  type Tracer,
+} from './observe/index.ts';
 import type { MetricsListener, Scrape } from './observe/metrics/listener.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts';
@@ -63,7 +73,7 @@ export interface App {
  */
 export async function createApp(
   config: Config,
-  { smtpUrl, databaseUrl, metricsToken }: Pick<Secrets, 'smtpUrl' | 'databaseUrl' | 'metricsToken'>,
+  { smtpUrl, databaseUrl, metricsToken, tracing }: Pick<Secrets, 'smtpUrl' | 'databaseUrl' | 'metricsToken' | 'tracing'>,
   fault: (error: unknown) => void,
   scrapeAll?: Scrape,
 ): Promise<App> {
@@ -71,16 +81,25 @@ export async function createApp(
   makeDataDirectory(config);
   const lock = databaseUrl === undefined ? ProcessLock.take(lockOf(config)) : null;
   const conditions = new Conditions(log);
-  const observations = new Observations((error) => conditions.met('an observation was not taken', faultPlace(error), error));
+  const observations = new Observations(
+    (error) => conditions.met('an observation was not taken', faultPlace(error), error),
+    config.slowQueryMs === 0 ? Number.POSITIVE_INFINITY : config.slowQueryMs,
+  );
+  const slowQueries = new SlowQueryLog(log);
+  observations.subscribe(['query'], slowQueries.observed);
   const stores = await openStores(config, databaseUrl, log, { conditions, observations });
   let files: Files | undefined;
+  let tracer: Tracer | undefined;
   const close = async () => {
     await files?.close();
+    slowQueries.close();
     await stores.close();
+    if (tracer) await stopTraces(tracer);
     conditions.close();
     lock?.release();
   };
   try {
+    if (tracing) tracer = await startTraces(tracing, conditions);
     files = await openFiles(config, stores, { log, conditions });
     const secrets = { smtpUrl, metricsToken };
     return await assemble(config, secrets, { ...stores, close }, files, { log, conditions, observations, fault, scrapeAll });
@@ -109,7 +128,7 @@ async function assemble(
 ): Promise<App> {
   const { addresses } = stores;
   const writes = new WriteRelay();
-  const hooks = hooksWith(files.keeper, writes);
+  const hooks = hooksWith(files.keeper, writes, observations);
   const keyGuard = new KeyGuard((address) =>
     log.warn({ address }, 'keys are tried out: unknown ones of this address are refused'),
   );

@@ -9,7 +9,7 @@ import { isUnavailable } from './errors/fail.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, makeFilePlace, openFileStore } from './files/index.ts';
 import { Functions } from './functions/index.ts';
 import { isoText } from './kernel/time.ts';
-import { Conditions, createLog, type Logger } from './observe/index.ts';
+import { Conditions, createLog, type Logger, type Observations } from './observe/index.ts';
 import { describeSystem } from './openapi/index.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
 import { StoreRefused } from './storage/identity.ts';
@@ -24,12 +24,13 @@ import { userTableRules } from './users/index.ts';
  * Returns the hooks that apply to every write, whatever path it comes by.
  * @param listener receives the jobs that triggers queue
  */
-export const hooksWith = (files: FileKeeper, listener: WriteListener): WriteHooks => ({
+export const hooksWith = (files: FileKeeper, listener: WriteListener, observations?: Observations): WriteHooks => ({
   observers: [timeline, triggerObserver(listener), adminObserver],
   watch: adminWatch,
   rules: new Map([...userTableRules, ['_Trigger', triggerRules]]),
   files,
   nameHolders: [triggerNames, reportNames],
+  ...(observations && { observations }),
 });
 
 /** Returns a context with master rights for the records of a store. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ConfigError, type Environment, readEnvironment } from './env.ts';
 import type { S3Location } from './files-url.ts';
 import { type SettingName, settings } from './settings.ts';
+import { type TracingSettings, tracingOf } from './tracing.ts';
 
 /** The settings that are not secret. Immutable. */
 export interface Config {
@@ -45,6 +46,8 @@ export interface Config {
   readonly queryTimeout: number;
   /** Listener for the metrics alone; `undefined`: none. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  /** Milliseconds from which on a query is logged; 0: none is. */
+  readonly slowQueryMs: number;
   /** Scheduled backups; `undefined`: none. */
   readonly backup: BackupSettings | undefined;
   /** Milliseconds after which an unused system is closed. */
@@ -75,6 +78,8 @@ export interface Secrets {
   readonly databaseUrl: string | undefined;
   /** Opens `GET /metrics` on the main port. */
   readonly metricsToken: string | undefined;
+  /** `undefined`: traces are off. */
+  readonly tracing: TracingSettings | undefined;
 }
 
 /** All settings. */
@@ -128,6 +133,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       adminLogDays: read.ADMIN_LOG_DAYS,
       queryTimeout: read.QUERY_TIMEOUT_MS,
       metrics: read.METRICS_PORT === undefined ? undefined : Object.freeze({ host: read.METRICS_HOST, port: read.METRICS_PORT }),
+      slowQueryMs: read.SLOW_QUERY_MS,
       backup: read.BACKUP_URL === undefined ? undefined : backupOf({ ...read, BACKUP_URL: read.BACKUP_URL }),
       systemIdle: read.SYSTEM_IDLE_MS,
     }),
@@ -140,6 +146,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       smtpUrl: read.SMTP_URL,
       databaseUrl: read.DATABASE_URL,
       metricsToken: read.METRICS_TOKEN,
+      tracing: tracingOf(read),
     }),
   };
 }

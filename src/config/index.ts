@@ -3,3 +3,4 @@ export { type BackupSettings, type Config, loadSettings, type Secrets, type Sett
 export { expectedInstallation, INSTALLATION } from './env.ts';
 export { parseS3Url, type S3Location } from './files-url.ts';
 export { parseRetention, type Retention } from './retention.ts';
+export type { TracingSettings } from './tracing.ts';

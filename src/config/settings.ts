@@ -3,7 +3,7 @@ import { appIdPattern, keyForm, keyPattern } from '../kernel/credentials.ts';
 import { parseCron } from '../kernel/cron.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseS3Url } from './files-url.ts';
-import { metricSettings } from './metric-settings.ts';
+import { observingSettings } from './observing-settings.ts';
 import { parseRetention } from './retention.ts';
 import { baseUrl, filesUrl, milliseconds, trustProxy, urlOf, wholeNumber } from './setting-types.ts';
 
@@ -12,7 +12,7 @@ const key = z.string().regex(keyPattern);
 /** Headings of settings.md, in their order. */
 export const settingGroups = [
   ...(['Addresses', 'Storage', 'First system', 'Mail', 'Functions', 'Rate limits'] as const),
-  ...(['Sessions and time limits', 'Logs and retention', 'Metrics', 'Backups'] as const),
+  ...(['Sessions and time limits', 'Logs and retention', 'Metrics', 'Traces', 'Backups'] as const),
 ] as const;
 
 /** A setting, as it is read and as it is described in settings.md. */
@@ -240,7 +240,7 @@ export const settings = {
     meaning: 'How long rows of `_AdminLog` are kept.',
     read: wholeNumber(0, 36_500).default(365),
   },
-  ...metricSettings,
+  ...observingSettings,
   BACKUP_URL: {
     group: 'Backups',
     is: 'a folder, or s3://bucket/prefix with endpoint or region as parameters, and without keys',

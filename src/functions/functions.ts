@@ -2,7 +2,7 @@ import { anonymous, master } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import { errorOfWrite } from '../errors/system-faults.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
-import type { Logger, Observations } from '../observe/index.ts';
+import { type Logger, type Observations, traced } from '../observe/index.ts';
 import {
   type Cause,
   functionReferer,
@@ -120,7 +120,7 @@ export class Functions {
   async #timed<T>(name: string, run: () => Promise<T>): Promise<T> {
     const began = performance.now();
     try {
-      return await run();
+      return await traced(`function ${name}`, { 'rds.function': name }, run, { passesOn: true });
     } finally {
       this.#observations?.observe({ kind: 'function', name, ms: performance.now() - began });
     }

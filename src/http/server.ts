@@ -23,6 +23,7 @@ import { logRequests, observeBadAddress, observeBadRequest, registerObservedRequ
 import { Readiness } from './plugins/readiness.ts';
 import { registerResetPage } from './plugins/reset-page.ts';
 import { registerHealth, registerHome } from './plugins/service-info.ts';
+import { registerTracedRequests } from './plugins/trace-requests.ts';
 import { dataEndpoints } from './routes/index.ts';
 
 /** Time for a client to send a whole request, whatever the route (`BodyTimeouts` sets a shorter limit for most), and to send its headers. */
@@ -118,6 +119,7 @@ export class HttpServer {
       if (http.#isLeaving) reply.header('connection', 'close');
       done();
     });
+    registerTracedRequests(server);
     logRequests(observations, services.log);
     registerObservedRequests(server, observations);
     registerRequestId(server);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue } from '../admission/fair-queue.ts';
-import type { Logger, MailOutcome, Observations } from '../observe/index.ts';
+import { type Logger, type MailOutcome, type Observations, traced } from '../observe/index.ts';
 import { type ComposedMail, compose, type MailMessage } from './compose.ts';
 import type { Outbox, OutboxState } from './outbox.ts';
 import { type MailFault, mailFault, type RefusedRecipient } from './smtp-errors.ts';
@@ -185,7 +185,8 @@ export class ReliableMailer implements Mailer {
 
   /** Called when the message's turn has come, so that the timeout starts then. */
   #tryOnce(transport: MailTransport, mail: ComposedMail): Promise<readonly RefusedRecipient[]> {
-    return transport.deliver(mail, AbortSignal.any([this.#over.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]));
+    const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]);
+    return traced('mail', {}, () => transport.deliver(mail, signal), { isRoot: true });
   }
 
   /** @returns the name of its file */

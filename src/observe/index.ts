@@ -5,5 +5,10 @@ export {
   type LoginOutcome,
   type MailOutcome,
   Observations,
+  type QueryOperation,
+  type QueryShape,
   type ReadLane,
 } from './observations.ts';
+export { SlowQueryLog } from './slow-query-log.ts';
+export { startTraces, stopTraces } from './traces/start.ts';
+export { annotateRequest, type RequestSpan, type Tracer, traced, tracerInUse } from './traces/tracing.ts';

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../kernel/json.ts';
+
 /** A request was answered, by whatever part of the service. */
 export interface RequestObservation {
   readonly kind: 'request';
@@ -30,23 +32,32 @@ export interface ReadObservation {
 
 /** The shape of a query: names and operators, never values. */
 export interface QueryShape {
-  /** Field → operator. */
-  readonly where: Readonly<Record<string, string>>;
+  /** In the form of a `where`, with the operators of each field in place of its values. */
+  readonly where: JsonObject;
   readonly order: readonly string[];
+  /** Kinds of the stages of an aggregation. */
+  readonly stages?: readonly string[];
 }
 
-/** A query was answered. Reported only for those that took long. */
+/** What a query does. The last two are writes of all records that match. */
+export type QueryOperation = 'find' | 'get' | 'count' | 'aggregate' | 'update' | 'delete';
+
+/** A query was answered, or ended at its time limit. Reported only for those that took long. */
 export interface QueryObservation {
   readonly kind: 'query';
   /** Application id. */
   readonly system: string;
   readonly table: string;
+  readonly operation: QueryOperation;
+  /** Time that the store took, its queue included. */
   readonly ms: number;
-  readonly rows: number;
+  /** Records of the answer, or that were written; left out if it is not known. */
+  readonly rows?: number;
+  readonly isTimedOut: boolean;
   /** Computed when called. */
   shape(): QueryShape;
-  /** Looked up when called. Rejects if the store cannot tell. */
-  plan(): Promise<string>;
+  /** Looked up when called, step by step, in words. Rejects if the store cannot tell. Left out for writes. */
+  plan?(): Promise<readonly string[]>;
 }
 
 /**
@@ -102,9 +113,13 @@ export class Observations {
   readonly #observers = new Map<ObservationKind, readonly Observer[]>();
   readonly #failed: (error: unknown) => void;
 
+  /** Milliseconds from which on a query is reported; infinite: none is. */
+  readonly slowQueryMs: number;
+
   /** @param failed called with an error that an observer throws; what was observed goes on */
-  constructor(failed: (error: unknown) => void = () => {}) {
+  constructor(failed: (error: unknown) => void = () => {}, slowQueryMs = Number.POSITIVE_INFINITY) {
     this.#failed = failed;
+    this.slowQueryMs = slowQueryMs;
   }
 
   /** Subscribes to some kinds. @returns ends the subscription */

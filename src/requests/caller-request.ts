@@ -1,7 +1,7 @@
 import { anonymous, type Principal } from '../access/index.ts';
 import { factsOf, type HttpRequest, type LoggedRequest, logRequest } from '../audit/index.ts';
 import { fail, isPassing } from '../errors/fail.ts';
-import { type Conditions, faultPlace } from '../observe/index.ts';
+import { annotateRequest, type Conditions, faultPlace, traced } from '../observe/index.ts';
 import type { SharedPatterns } from '../query/regex/index.ts';
 import { claimsFunction, errorToReport, type Progress, type RecordContext, type WriteHooks } from '../records/index.ts';
 import type { Credentials, System, Systems } from '../systems/index.ts';
@@ -246,12 +246,30 @@ export const executeAsCaller = <Answer>(request: CallerRequest, steps: CallerSte
 
 /** Awaits only what is not available synchronously: these promises cost short reads a large part of their time (adr/0023). */
 async function answerCaller<Answer>(request: CallerRequest, steps: CallerSteps<Answer>): Promise<void> {
-  const { credentials, appId } = steps;
-  request.recordCredentials(credentials, steps.installationId);
-  const system = request.tryAcquire(appId) ?? (await request.acquire(appId));
-  const principal = steps.isOpen
-    ? request.setCaller(anonymous)
-    : (request.tryAuthenticate(credentials) ?? (await request.authenticateSession(credentials.sessionToken)));
+  request.recordCredentials(steps.credentials, steps.installationId);
+  const known = traced('authorise', {}, () => identify(request, steps));
+  const { system, principal } = known instanceof Promise ? await known : known;
+  annotateRequest('rds.system', system.appId);
   const context = request.contextOf(principal, request.pageOf(principal));
-  await steps.send(await steps.run({ system, principal, context }));
+  const answer = await steps.run({ system, principal, context });
+  await traced('encode', {}, () => steps.send(answer));
+}
+
+type Identified = Pick<CallerScope, 'system' | 'principal'>;
+
+/** Acquires the system and authenticates the caller; without a promise if both are known. */
+function identify<Answer>(request: CallerRequest, steps: CallerSteps<Answer>): Identified | Promise<Identified> {
+  const system = request.tryAcquire(steps.appId);
+  if (!system) return request.acquire(steps.appId).then((acquired) => authenticateOn(acquired, request, steps));
+  return authenticateOn(system, request, steps);
+}
+
+function authenticateOn<Answer>(
+  system: System,
+  request: CallerRequest,
+  { isOpen, credentials }: CallerSteps<Answer>,
+): Identified | Promise<Identified> {
+  const principal = isOpen ? request.setCaller(anonymous) : request.tryAuthenticate(credentials);
+  if (principal) return { system, principal };
+  return request.authenticateSession(credentials.sessionToken).then((found) => ({ system, principal: found }));
 }

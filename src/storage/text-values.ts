@@ -21,3 +21,27 @@ export async function rowsOf<Row>({ results, rows }: FindResult, maxChars?: numb
 export function valuesReturned(returned: WriteOutcome['returned']): JsonObject {
   return returned === '' ? {} : (JSON.parse(`{${returned.slice(1)}}`) as JsonObject);
 }
+
+/** Returns the number of objects in the text of an array of objects, in one pass and without making them. */
+export function countRecords(json: string): number {
+  let depth = 0;
+  let records = 0;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === '"') at = endOfText(json, at);
+    else if (character === '{' || character === '[') {
+      if (depth === 1) records++;
+      depth++;
+    } else if (character === '}' || character === ']') depth--;
+  }
+  return records;
+}
+
+function endOfText(json: string, from: number): number {
+  for (let end = json.indexOf('"', from + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (json[end - 1 - escapes] === '\\') escapes++;
+    if (escapes % 2 === 0) return end;
+  }
+  return json.length;
+}

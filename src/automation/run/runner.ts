@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing, isTimeout } from '../../errors/fail.ts';
+import { traced } from '../../observe/index.ts';
 import { type ActiveJobs, Backlog, type Batch } from '../queue/backlog.ts';
 import { type Job, recordKey, type StoredSnapshot } from '../queue/index.ts';
 import type { LiveProcesses } from '../queue/live-processes.ts';
@@ -237,7 +238,9 @@ export class Runner {
     // The job is read again when the store is back or the system is resumed.
     if (this.#outage.isKnown || this.#isHeld) return 'requeue';
     try {
-      const isWhole = job.kind === 'schedule' ? await this.#expand(job, key) : await this.#write(job, key);
+      const attributes = { 'rds.system': this.#context.system.appId, 'rds.job': job.kind };
+      const run = () => (job.kind === 'schedule' ? this.#expand(job, key) : this.#write(job, key));
+      const isWhole = await traced('trigger job', attributes, run, { isRoot: true });
       if (!isWhole) return 'requeue';
       this.#backoff.succeed(key);
       return 'next';

@@ -2,6 +2,7 @@ import type { Principal } from '../../access/index.ts';
 import { isPassing, type ServiceError } from '../../errors/fail.ts';
 import { errorOfWrite, inDoubtSince } from '../../errors/system-faults.ts';
 import type { JsonValue } from '../../kernel/json.ts';
+import type { Observations } from '../../observe/index.ts';
 import type { SharedPatterns } from '../../query/regex/index.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
@@ -22,6 +23,8 @@ export interface WriteHooks {
   readonly files: FileKeeper;
   /** Records with definitions that name fields, which follow a rename. */
   readonly nameHolders?: readonly NameHolder[];
+  /** Receives long writes of all records that match; optional. */
+  readonly observations?: Observations;
 }
 
 /** What every operation on records needs: the store, the caller and the hooks of writes. */

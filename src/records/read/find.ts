@@ -2,6 +2,7 @@ import { authorize, type Grant, grantFor, master, refuseOutright } from '../../a
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
+import { traced } from '../../observe/index.ts';
 import { buildAggregation } from '../../query/aggregate/index.ts';
 import {
   type AggregateOptions,
@@ -119,7 +120,7 @@ export function findRecords(
     if (key !== undefined) refuseOutright(principal, 'find', table.className);
     const alone = countsAlone(options);
     const grant = authorize(principal, alone ? 'count' : 'find', table, schema);
-    const query = buildQuery(options, grant, scope);
+    const query = traced('compile', {}, () => buildQuery(options, grant, scope));
     const counting = query.count && !alone ? authorize(principal, 'count', table, schema) : grant;
     // Callers who may count fewer records than they may find get those in both.
     const counted = counting === grant ? query : { ...query, filter: guardedFilter(counting, query.filter) };
@@ -189,7 +190,8 @@ export async function aggregateRecords(context: RecordContext, className: string
       return '[]';
     }
     const grant = authorize(principal, 'find', table, schema);
-    return store.reader.aggregate(buildAggregation(options, grant, { schema, principal, patterns }));
+    const scope = { schema, principal, patterns };
+    return store.reader.aggregate(traced('compile', {}, () => buildAggregation(options, grant, scope)));
   });
 }
 

@@ -1,5 +1,6 @@
 import { errorOfItem, isInDoubt, isUnavailable, ServiceError } from '../../errors/fail.ts';
 import { nextWriteOrder } from '../../kernel/ids.ts';
+import { traced } from '../../observe/index.ts';
 import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import { refuseLarge } from '../../storage/column-values.ts';
@@ -154,7 +155,7 @@ export async function commitPlan(
     return observed;
   };
   try {
-    const outcome = await context.store.write({ order, plan: planObserved });
+    const outcome = await traced('store.write', {}, () => context.store.write({ order, plan: planObserved }));
     if (context.progress) context.progress.hasWritten = true;
     for (const { event, observer, added } of observed.observed) observer.committed?.(event, context, added);
     return outcome;

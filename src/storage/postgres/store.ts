@@ -4,7 +4,8 @@ import type { Schema } from '../../schema/model.ts';
 import type { Cluster } from '../cluster.ts';
 import { deletesRecord } from '../column-values.ts';
 import type { GenerationGrown } from '../engine.ts';
-import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import { observedReader } from '../observed-reader.ts';
+import type { KeyVersion, PreparedWrite, Reader, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { StoreSnapshot } from '../raw-access.ts';
 import { type RowContext, recordForm } from '../sql/row-layout.ts';
 import type { Statement } from '../sql/sql-writer.ts';
@@ -50,7 +51,7 @@ export interface PostgresStoreSettings extends RowContext {
 
 /** One system in its PostgreSQL schema, which several processes may use at the same time. */
 export class PostgresStore implements Store, Watcher {
-  readonly reader: PostgresReader;
+  readonly reader: Reader;
   readonly raw: PostgresRawAccess;
   readonly recordForm = () => recordForm(this.#schemaCache.changes, this.#context);
   readonly cluster: Cluster;
@@ -126,12 +127,9 @@ export class PostgresStore implements Store, Watcher {
       () => this.#refreshAll(),
     );
     this.raw = new PostgresRawAccess(database, dialect, schemaName);
-    this.reader = new PostgresReader({
-      ...shared,
-      database,
-      aggregate: postgresAggregate(dialect),
-      schemaCache: this.#schemaCache,
-    });
+    const [aggregate, schemaCache] = [postgresAggregate(dialect), this.#schemaCache];
+    const reader = new PostgresReader({ ...shared, database, aggregate, schemaCache });
+    this.reader = observedReader(reader, named.appId, named.observations);
     this.#unwatch = invalidations.watch(schemaName, this);
     // Changes between reading the catalogue and registering the watcher were not reported.
     this.#staleness.markStale();

@@ -4,7 +4,8 @@ import type { Conditions, Observations } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import { deletesRecord } from '../column-values.ts';
 import type { GenerationGrown } from '../engine.ts';
-import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import { observedReader } from '../observed-reader.ts';
+import type { KeyVersion, PreparedWrite, Reader, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { StoreSnapshot } from '../raw-access.ts';
 import { type RowContext, recordForm } from '../sql/row-layout.ts';
 import { storeWithin } from '../store-within.ts';
@@ -59,7 +60,7 @@ const current = Promise.resolve();
 
 /** One system in one SQLite file: a connection that writes and executes short reads, and reader threads for the rest. */
 export class SqliteStore implements Store {
-  readonly reader: SqliteReader;
+  readonly reader: Reader;
   readonly raw: SqliteRawAccess;
   readonly cluster = embeddedCluster;
   readonly recordForm = () => recordForm(this.#known.catalogVersion, this.#settings);
@@ -127,7 +128,8 @@ export class SqliteStore implements Store {
         return (error: unknown) => availability.metOnThread(error, opening);
       },
     };
-    this.reader = new SqliteReader(path, this.#connection, settings.pool, planned, settings);
+    const reader = new SqliteReader(path, this.#connection, settings.pool, planned, settings);
+    this.reader = observedReader(reader, appId, settings.observations);
   }
 
   /** Whether the storage has failed with an I/O error and has not worked since. */
@@ -236,12 +238,8 @@ export class SqliteStore implements Store {
       const addresses = this.#settings.addresses();
       // Only the data of a plan can be sent to a thread; callers may attach observers to it.
       const { conditions = [], changes, mutations } = write.plan(this.#known.schema);
-      const outcome = await changeSchemaOnThread({
-        path: this.#path,
-        plan: { conditions, changes, mutations },
-        catalogVersion: version,
-        addresses,
-      });
+      const plan = { conditions, changes, mutations };
+      const outcome = await changeSchemaOnThread({ path: this.#path, plan, catalogVersion: version, addresses });
       if (!this.#availability.isInPlace()) throw inDoubtSince(new Error('the file was taken away while it was written to'));
       return outcome;
     } catch (error) {

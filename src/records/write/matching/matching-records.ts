@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { allOf, guardedFilter, parseWhere } from '../../../query/index.ts';
 import type { Filter } from '../../../query/model/filter.ts';
 import type { Query } from '../../../query/model/selection.ts';
+import { whereShape } from '../../../query/shape.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../../schema/model.ts';
 import { SortedIds } from '../../../storage/sorted-ids.ts';
 import { rowsOf } from '../../../storage/text-values.ts';
@@ -30,6 +31,11 @@ export class MatchingRecords {
     this.#context = context;
     this.#className = className;
     this.#where = where;
+  }
+
+  /** Returns the shape of the `where`, without values; empty before the first read. */
+  shape(): JsonObject {
+    return this.#parsed ? whereShape(this.#parsed.filter) : {};
   }
 
   /** Returns how many there are. @throws what a query throws (queries.md#where) */

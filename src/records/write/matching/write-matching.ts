@@ -70,6 +70,7 @@ export async function writeMatching(
   }
   const turn = { system: store, caller: actorId(principal) ?? '', isAbandoned: shouldStop };
   return queue.run(turn, async () => {
+    const since = performance.now();
     const ids = await matching.ids();
     try {
       refuseOther(ids.count, expect);
@@ -82,11 +83,24 @@ export async function writeMatching(
           await nextTurn();
         }
       });
+      observeWrite(context, write, matching, { ms: performance.now() - since, rows: outcomes.written });
       return { matched: outcomes.matched, written: outcomes.written, ...outcomes.answer() };
     } finally {
       await ids.close();
     }
   });
+}
+
+/** Reports a write that took long; its reads are reported by themselves. */
+function observeWrite(
+  { appId, hooks: { observations } }: RecordContext,
+  { kind, className }: MatchingWrite,
+  matching: MatchingRecords,
+  took: { readonly ms: number; readonly rows: number },
+): void {
+  if (!observations?.isObserved('query') || took.ms < observations.slowQueryMs) return;
+  const shape = () => ({ where: matching.shape(), order: [] });
+  observations.observe({ kind: 'query', system: appId, table: className, operation: kind, ...took, isTimedOut: false, shape });
 }
 
 /** Yields the ids in groups. The versions of the next group are read while one is written. */
