@@ -72,7 +72,14 @@ interface Answer {
   readonly body: any;
 }
 
-async function ask(agent: Agent, { name, url }: Service, kind: string, method: string, path: string, body?: object): Promise<Answer> {
+async function ask(
+  agent: Agent,
+  { name, url }: Service,
+  kind: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
   counts.set(`${name}: ${kind}`, (counts.get(`${name}: ${kind}`) ?? 0) + 1);
   const headers = {
     'X-Platform-Application-Id': credentials.APP_ID,
@@ -182,8 +189,15 @@ try {
   isOver = true;
   await Promise.all(clients);
   const count = async (service: Service, table: string, where: object) =>
-    (await ask(agent, service, 'count', 'GET', `classes/${table}?limit=0&count=1&where=${encodeURIComponent(JSON.stringify(where))}`))
-      .body.count;
+    (
+      await ask(
+        agent,
+        service,
+        'count',
+        'GET',
+        `classes/${table}?limit=0&count=1&where=${encodeURIComponent(JSON.stringify(where))}`,
+      )
+    ).body.count;
   for (let waited = 0; waited < 60_000; waited += 500) {
     if ((await count(now, 'Tasks', { Name: { $regex: '^follow ' } })) === created) break;
     await wait(500);
