@@ -153,6 +153,10 @@ for (const engine of engines)
         const snapshot = await service.call('GET', '/platform/schema/snapshot', { as });
         assert.deepEqual([answer.status, answer.body], [403, snapshot.body]);
       }
+      const hidden = await explain('_IdempotencyKey', {});
+      const found = await service.call('GET', '/platform/classes/_IdempotencyKey');
+      assert.deepEqual([hidden.status, hidden.text], [found.status, found.text]);
+      assert.equal(hidden.body.code, 119);
       const unknown = await explain('NoSuchTable', {});
       assert.deepEqual([unknown.status, unknown.body.code], [400, 103]);
     });

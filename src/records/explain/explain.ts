@@ -1,7 +1,7 @@
-import { authorize, requireMasterKey } from '../../access/index.ts';
+import { authorize, refuseOutright, requireMasterKey } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
-import { buildQuery, type FindOptions } from '../../query/index.ts';
+import { buildQuery, type FindOptions, redirected } from '../../query/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { type PlanStep, stepText } from '../../storage/query-plan.ts';
 import type { RecordContext } from '../context/context.ts';
@@ -28,8 +28,13 @@ export function explainRecords(context: RecordContext, className: string, option
   const { store, principal, patterns } = context;
   requireMasterKey(principal);
   return retryOnSchemaChange(store, async (schema) => {
-    const table = schema.tables.get(className) ?? fail('classMissing', className.slice(0, limits.nameLength));
-    const query = buildQuery(options, authorize(principal, 'find', table, schema), { schema, principal, patterns });
+    refuseOutright(principal, 'find', className);
+    const requested = schema.tables.get(className) ?? fail('classMissing', className.slice(0, limits.nameLength));
+    const scope = { schema, principal, patterns };
+    const key = options.redirectClassNameForKey;
+    const table = (key === undefined ? requested : redirected(requested, key, scope)) ?? fail('classMissing', className);
+    refuseOutright(principal, 'find', table.className);
+    const query = buildQuery(options, authorize(principal, 'find', table, schema), scope);
     const plan = await store.reader.explain(query);
     const counts = await countsOf(store.reader, query, plan);
     const advice = await adviseIndexes(store.reader, query, plan, counts);
