@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { deliverActs } from './acts/index.ts';
 import { deleteOld } from './audit/index.ts';
 import { Automation } from './automation/index.ts';
 import { WriteRelay } from './automation/matching/trigger-observer.ts';
@@ -29,16 +30,7 @@ import {
 import type { MetricsListener, Scrape } from './observe/metrics/listener.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts';
-import {
-  Administration,
-  DailyVisits,
-  Deletions,
-  deliverActs,
-  KeyGuard,
-  Maintenance,
-  type System,
-  Systems,
-} from './systems/index.ts';
+import { Administration, DailyVisits, Deletions, KeyGuard, Maintenance, type System, Systems } from './systems/index.ts';
 import { deleteOldImports, ImportJobs } from './transfer/index.ts';
 import { PasswordResets, Users } from './users/index.ts';
 

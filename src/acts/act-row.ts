@@ -7,7 +7,7 @@ import type { Act } from './act.ts';
 /** The table of acts. Reference: system-tables.md#_adminlog. */
 export const adminLog = '_AdminLog';
 
-const columns: readonly (readonly [name: string, type: FieldType, valueOf: (act: Act) => StoredValue])[] = [
+const columns: readonly (readonly [name: string, type: FieldType, columnOf: (act: Act) => StoredValue])[] = [
   ['objectId', 'String', ({ id }) => id],
   ['createdAt', 'Date', ({ at }) => at],
   ['updatedAt', 'Date', ({ at }) => at],
@@ -41,6 +41,6 @@ export function insertAct(schema: Schema, act: Act): readonly Mutation[] {
   const table = schema.tables.get(adminLog);
   const fields = table && fieldsOf(table);
   if (!table || !fields) return [];
-  const values = columns.map(([, , valueOf], at) => [fields[at] as Field, valueOf(act)] as const);
+  const values = columns.map(([, , columnOf], at) => [fields[at] as Field, columnOf(act)] as const);
   return [{ kind: 'insert', table, values }];
 }

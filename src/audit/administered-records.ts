@@ -64,7 +64,7 @@ const read: ReadonlyMap<string, readonly string[]> = new Map(
   [...tables].map(([className, { fields }]) => [className, [...fields, 'updatedAt']]),
 );
 
-/** Whether the log of administrators tells of the records of a table. */
+/** Whether writes of a table's records are acts of administration. */
 export const isAdministered = (className: string): boolean => tables.has(className);
 
 /** Returns the fields of a record to read before a write; `null` if its act, if it is one, does not depend on them. */
@@ -77,7 +77,7 @@ export function fieldsToRead(className: string, action: 'update' | 'remove', sen
   return isTold ? (read.get(className) ?? null) : null;
 }
 
-/** Returns the act that a write of a record is; `null` if it changes nothing that the log tells of. */
+/** Returns the act that a write of a record is; `null` if it changes nothing that counts. */
 export function actOf(event: WriteEvent): ActFacts | null {
   const table = tables.get(event.table.className);
   const { seen } = event;

@@ -1,17 +1,17 @@
+import { registryAct, systemAct } from '../acts/index.ts';
 import { newSecret } from '../kernel/ids.ts';
-import { DAY_MS, isoText } from '../kernel/time.ts';
+import { isoText } from '../kernel/time.ts';
 import type { Engine } from '../storage/engine.ts';
 import { makerMark, newIdentity, type StoredPlace } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
-import type { Exchange, KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
+import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
 import { type AdoptedSystem, adoptStore } from './adoption.ts';
-import { registryAct, systemAct } from './deliver-acts.ts';
 import { findUnregistered, inspectStores, keepStore, recordGeneration, type StoreState } from './inspection.ts';
 import { type Belongings, clearUnfinished, type MadeSystem, type MakerParts, makeSystem, withPlace } from './making.ts';
 import { openStore, pendingOfSystem } from './migrations/index.ts';
 import { checkKey, checkName, type NewSystem, newEntry, printable, refuse, type SystemCredentials } from './new-entry.ts';
 import { provision } from './provision.ts';
-import { ownId, type Restored, refuseTaken, removeStore, restoreRemoved, waysOut } from './removed.ts';
+import { newExchange, ownId, type Restored, refuseTaken, removeStore, restoreRemoved, waysOut } from './removed.ts';
 import { hashKey, hashPrefix } from './system.ts';
 
 /** Steps taken while a system is added and not yet in force. An error undoes the addition. */
@@ -27,9 +27,6 @@ export interface ListedKey extends KeyEntry {
   /** Milliseconds since 1970, some minutes behind; `null`: never. */
   readonly lastUsedAt: number | null;
 }
-
-/** How long a removed system can be restored, in milliseconds. Reference: faults.md#removed-systems. */
-export const RETENTION_MS = 14 * DAY_MS;
 
 /** Operations on systems and keys for the operator. They take effect at once in every process of the service. */
 export class Administration {
@@ -308,11 +305,4 @@ export class Administration {
       // The next process that opens it delivers them.
     }
   }
-}
-
-/** Returns the deadline of a system that is put aside now. */
-function newExchange(appId: string): Exchange {
-  const now = Date.now();
-  const deleteAfter = now + RETENTION_MS;
-  return { deleteAfter, now, act: systemAct(appId, 'replaced', { until: isoText(deleteAfter) }) };
 }

@@ -1,8 +1,8 @@
+import { systemAct } from '../acts/index.ts';
 import type { Engine } from '../storage/engine.ts';
 import { knownOf, newBirth, type StoreIdentity, StoreRefused } from '../storage/identity.ts';
 import { placePattern } from '../storage/places.ts';
 import type { Registry } from '../storage/registry.ts';
-import { systemAct } from './deliver-acts.ts';
 import { migrate } from './migrations/index.ts';
 import { newEntry, refuse, type SystemCredentials } from './new-entry.ts';
 import { ownId } from './removed.ts';

@@ -1,7 +1,6 @@
 export { Administration } from './administration.ts';
 export { DailyVisits } from './daily-visits.ts';
 export { Deletions } from './deletions.ts';
-export { deliverActs } from './deliver-acts.ts';
 export type { StoreState } from './inspection.ts';
 export { Maintenance } from './maintenance.ts';
 export type { Registered } from './making.ts';

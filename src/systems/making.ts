@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ActFacts } from '../acts/index.ts';
+import { type ActFacts, registryAct } from '../acts/index.ts';
 import type { Engine } from '../storage/engine.ts';
 import { makerMark, newIdentity } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import type { Exchange, KeyEntry, Registry, SystemEntry } from '../storage/registry.ts';
-import { registryAct } from './deliver-acts.ts';
 import { recordGeneration } from './inspection.ts';
 import { openStore } from './migrations/index.ts';
 import { refuse } from './new-entry.ts';
@@ -40,7 +39,7 @@ export interface MadeSystem extends Pick<SystemEntry, 'id' | 'appId' | 'place'> 
   fill(store: Store): Promise<Registered>;
   /** What made it, for its log. */
   readonly act: ActFacts;
-  /** Application id of a system whose log tells of it too. */
+  /** Application id of a system whose log has the act too. */
   readonly original?: string;
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { systemAct } from '../acts/index.ts';
+import { DAY_MS, isoText } from '../kernel/time.ts';
 import type { Engine } from '../storage/engine.ts';
 import { UsedSinceRemoval } from '../storage/identity.ts';
 import type { Exchange, Registry, RegistryContent, RemovedSystem } from '../storage/registry.ts';
-import { systemAct } from './deliver-acts.ts';
 import { recordGeneration } from './inspection.ts';
 import { printable, refuse } from './new-entry.ts';
 
@@ -20,6 +21,16 @@ export function refuseTaken({ systems, removed }: RegistryContent, appId: string
   if (systems.some((one) => isSame(one.appId))) refuse(taken);
   const aside = removed.find((one) => isSame(ownId(one)));
   if (aside) refuse(`${taken} by a removed system: ${waysOut(aside)}`);
+}
+
+/** How long a removed system can be restored, in milliseconds. Reference: faults.md#removed-systems. */
+export const RETENTION_MS = 14 * DAY_MS;
+
+/** Returns the deadline of a system that is put aside now. */
+export function newExchange(appId: string): Exchange {
+  const now = Date.now();
+  const deleteAfter = now + RETENTION_MS;
+  return { deleteAfter, now, act: systemAct(appId, 'replaced', { until: isoText(deleteAfter) }) };
 }
 
 /** A restored system, and other removed ones with the same application id. */

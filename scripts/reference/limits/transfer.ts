@@ -2,7 +2,7 @@ import { bytesInMemory } from '../../../src/http/endpoint/body-reader.ts';
 import * as importing from '../../../src/http/files/import.ts';
 import * as exporting from '../../../src/http/routes/exports.ts';
 import { limits } from '../../../src/kernel/limits.ts';
-import * as administration from '../../../src/systems/administration.ts';
+import * as removed from '../../../src/systems/removed.ts';
 import * as importRecords from '../../../src/transfer/import/import.ts';
 import * as job from '../../../src/transfer/jobs/import-jobs.ts';
 import * as parameters from '../../../src/transfer/jobs/parameters.ts';
@@ -77,7 +77,7 @@ export const transferLimits: readonly LimitGroup[] = [
     limits: [
       {
         of: 'time that a removed system is kept',
-        value: duration(administration.RETENTION_MS),
+        value: duration(removed.RETENTION_MS),
         beyond: 'it is deleted with all its data',
         see: 'faults.md#removed-systems',
       },

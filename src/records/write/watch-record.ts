@@ -22,7 +22,7 @@ interface WatchedWrite {
   readonly fields: JsonObject;
 }
 
-/** Returns what observers are told of a create; without a read. */
+/** Returns what observers get of a create; without a read. */
 export function watchCreate({ hooks }: RecordContext, { className, fields }: Omit<WatchedWrite, 'objectId'>): Seen {
   return hooks.watch?.watches(className) ? { seen: { before: null, asked: fields } } : unwatched;
 }
@@ -50,8 +50,7 @@ async function readSeen(
   const row = await readRow<JsonObject>(store, className, names, objectId);
   const own = earlier.filter((one) => one.className === className && one.objectId === objectId);
   // The commit checks the version by the first of several writes of the record.
-  if (own.length > 0)
-    return { seen: { before: own.reduce((known, { fields }) => ({ ...known, ...plainOf(fields) }), row ?? {}), asked } };
+  if (own.length > 0) return { seen: { before: Object.assign({}, row, ...own.map(({ fields }) => plainOf(fields))), asked } };
   const updatedAt = row?.updatedAt;
   return { seen: { before: row, asked }, ...(typeof updatedAt === 'string' && { version: Date.parse(updatedAt) }) };
 }

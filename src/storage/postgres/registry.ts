@@ -23,6 +23,9 @@ import { migrateRegistry } from './schema/migrations.ts';
 import {
   backupTurnFrom,
   contentFrom,
+  deleteActs,
+  dropActs,
+  inheritActs,
   insertAct,
   insertKey,
   insertSystem,
@@ -30,13 +33,15 @@ import {
   keys,
   knownStore,
   putAside,
+  readActs,
   readBackupTurn,
   readKeys,
   readStores,
   readSystems,
   recordBackupTurn,
+  recordNote,
+  restoreRow,
   systems,
-  undelivered,
   wasExchanged,
 } from './schema/registry-rows.ts';
 import { arrayLiteral } from './sql/arrays.ts';
@@ -145,11 +150,7 @@ export class PostgresRegistry implements Registry {
       const identity = await prepare();
       if (identity) {
         const { formerSystemId } = identity;
-        if (formerSystemId !== undefined)
-          await session.query({
-            text: `UPDATE ${undelivered} SET "systemId" = $1 WHERE "systemId" = $2`,
-            params: [id, formerSystemId],
-          });
+        if (formerSystemId !== undefined) await session.query(inheritActs(formerSystemId, id));
         const known = `UPDATE ${systems} SET birth = $2, generation = $3::bigint, "noticedAt" = $4::bigint WHERE id = $1`;
         await session.query({ text: known, params: [id, identity.birth, identity.generation, identity.noticedAt ?? null] });
       }
@@ -164,20 +165,7 @@ export class PostgresRegistry implements Registry {
   }
 
   restoreSystem(appId: string, now: number, replace?: Exchange, act?: RegistryAct): Promise<boolean> {
-    const find = `SELECT id, coalesce("formerAppId", "appId") FROM ${systems} WHERE "appId" = $1 AND "deleteAfter" > $2::bigint FOR UPDATE`;
-    const other = `SELECT "deleteAfter" FROM ${systems} WHERE lower("appId") = lower($1::text) AND id <> $2 FOR UPDATE`;
-    const restore = `UPDATE ${systems} SET "appId" = $1, "formerAppId" = NULL, "deleteAfter" = NULL WHERE id = $2`;
-    return this.#change(async (session) => {
-      const [found] = (await session.query({ text: find, params: [appId, now] })).rows;
-      if (!found) return false;
-      const [id, own] = found as [string, string];
-      const [there] = (await session.query({ text: other, params: [own, id] })).rows;
-      if (there && there[0] === null && !replace) return false;
-      if (there && !(await putAside(session, own, replace ?? { deleteAfter: now, now }))) return false;
-      await session.query({ text: restore, params: [own, id] });
-      if (act) await session.query(insertAct(own, act));
-      return true;
-    });
+    return this.#change((session) => restoreRow(session, appId, now, { replace, act }));
   }
 
   holdSystem(appId: string, at: number | null, act?: RegistryAct): Promise<boolean> {
@@ -192,8 +180,7 @@ export class PostgresRegistry implements Registry {
     return this.#change(async (session) => {
       if (!(await this.#lockDeletion(session, appId))) return false;
       await work();
-      const ofSystem = `DELETE FROM ${undelivered} WHERE "systemId" IN (SELECT id FROM ${systems} WHERE "appId" = $1)`;
-      await session.query({ text: ofSystem, params: [appId] });
+      await session.query(dropActs(appId));
       await session.query({ text: `DELETE FROM ${systems} WHERE "appId" = $1`, params: [appId] });
       return true;
     });
@@ -218,14 +205,12 @@ export class PostgresRegistry implements Registry {
   }
 
   async undeliveredActs(systemId: string): Promise<readonly RegistryAct[]> {
-    const text = `SELECT id, act FROM ${undelivered} WHERE "systemId" = $1 ORDER BY id`;
-    const rows = await this.#database.short({ text, params: [systemId] });
+    const rows = await this.#database.short(readActs(systemId));
     return rows.map(([id, act]) => ({ id, text: act }) as RegistryAct);
   }
 
   async actsDelivered(ids: readonly string[]): Promise<void> {
-    const text = `DELETE FROM ${undelivered} WHERE id = ANY ($1::text[])`;
-    await this.#database.atomically([{ text, params: [arrayLiteral(ids)] }]);
+    await this.#database.atomically([deleteActs(ids)]);
   }
 
   async storeOf(appId: string): Promise<KnownStore | null> {
@@ -238,14 +223,8 @@ export class PostgresRegistry implements Registry {
     return rows.map(knownStore);
   }
 
-  async recordStore(systemId: string, { birth, generation, missingSince, noticedAt, damagedAt }: StoreNote): Promise<void> {
-    const text = `UPDATE ${systems} SET birth = coalesce($2, birth), generation = greatest(generation, $3::bigint),
-      "noticedAt" = coalesce($5::bigint, "noticedAt"),
-      "missingSince" = least("missingSince", $4::bigint),
-      "damagedAt" = CASE WHEN $6::boolean THEN $7::bigint ELSE "damagedAt" END WHERE id = $1`;
-    const isGiven = damagedAt !== undefined;
-    const values = [birth ?? null, generation ?? null, missingSince ?? null, noticedAt ?? null, isGiven, damagedAt ?? null];
-    await this.#database.atomically([{ text, params: [systemId, ...values] }]);
+  async recordStore(systemId: string, note: StoreNote): Promise<void> {
+    await this.#database.atomically([recordNote(systemId, note)]);
   }
 
   addKey(key: KeyEntry, act?: RegistryAct): Promise<boolean> {

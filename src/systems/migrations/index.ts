@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type ActRegistry, deliverActs } from '../../acts/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Engine, GenerationGrown, Purpose } from '../../storage/engine.ts';
@@ -6,7 +7,6 @@ import { type KnownStore, type StoreIdentity, type StoreNote, StoreRefused } fro
 import { type Level, levelAfter, pendingMigrations, storedLevel } from '../../storage/migrations.ts';
 import type { Store } from '../../storage/port.ts';
 import type { Registry } from '../../storage/registry.ts';
-import { type ActRegistry, deliverActs } from '../deliver-acts.ts';
 import { users } from './001-users.ts';
 import { files } from './002-files.ts';
 import { phones } from './003-phones.ts';

@@ -1,3 +1,4 @@
+import { deliverActs } from '../../acts/index.ts';
 import { isRefusal, ServiceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
@@ -7,7 +8,6 @@ import type { Engine } from '../../storage/engine.ts';
 import { knownOf, makerMark, newIdentity, type StoreIdentity } from '../../storage/identity.ts';
 import type { Store } from '../../storage/port.ts';
 import type { MovedMark, Registry, RemovedSystem, SystemEntry } from '../../storage/registry.ts';
-import { deliverActs } from '../../systems/index.ts';
 import { checksumOf } from './checksum.ts';
 import { copyPart, type Part, partIn, partsOf } from './copy.ts';
 import { schemaBatches } from './schema-batches.ts';

@@ -1,8 +1,9 @@
-import type { KnownStore } from '../../identity.ts';
+import type { KnownStore, StoreNote } from '../../identity.ts';
 import { nameBeside } from '../../places.ts';
 import type { BackupTurn, Exchange, KeyEntry, RegistryAct, RegistryContent, RemovedSystem, SystemEntry } from '../../registry.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import type { Result, Row, Session } from '../connection/database.ts';
+import { arrayLiteral } from '../sql/arrays.ts';
 import { registrySchema } from '../sql/names.ts';
 
 export const systems = `${registrySchema}.systems`;
@@ -63,6 +64,27 @@ export async function putAside(session: Session, appId: string, { deleteAfter, n
   return true;
 }
 
+/** Puts a removed system back in force (`Registry.restoreSystem`). */
+export async function restoreRow(
+  session: Session,
+  appId: string,
+  now: number,
+  { replace, act }: { readonly replace: Exchange | undefined; readonly act: RegistryAct | undefined },
+): Promise<boolean> {
+  const find = `SELECT id, coalesce("formerAppId", "appId") FROM ${systems} WHERE "appId" = $1 AND "deleteAfter" > $2::bigint FOR UPDATE`;
+  const other = `SELECT "deleteAfter" FROM ${systems} WHERE lower("appId") = lower($1::text) AND id <> $2 FOR UPDATE`;
+  const restore = `UPDATE ${systems} SET "appId" = $1, "formerAppId" = NULL, "deleteAfter" = NULL WHERE id = $2`;
+  const [found] = (await session.query({ text: find, params: [appId, now] })).rows;
+  if (!found) return false;
+  const [id, own] = found as [string, string];
+  const [there] = (await session.query({ text: other, params: [own, id] })).rows;
+  if (there && there[0] === null && !replace) return false;
+  if (there && !(await putAside(session, own, replace ?? { deleteAfter: now, now }))) return false;
+  await session.query({ text: restore, params: [own, id] });
+  if (act) await session.query(insertAct(own, act));
+  return true;
+}
+
 export function insertKey({ appId, name, hash, createdAt }: KeyEntry): Statement {
   const text = `INSERT INTO ${keys} ("appId", name, hash, "createdAt")
     SELECT s."appId", $2::text, $3::text, $4::bigint FROM ${systems} AS s WHERE s."appId" = $1 ON CONFLICT DO NOTHING`;
@@ -75,6 +97,36 @@ export function insertAct(appId: string, { id, text }: RegistryAct): Statement {
     text: `INSERT INTO ${undelivered} (id, "systemId", act) SELECT $1, s.id, $2 FROM ${systems} AS s WHERE s."appId" = $3`,
     params: [id, text, appId],
   };
+}
+
+/** Records new facts about a store. */
+export function recordNote(systemId: string, { birth, generation, missingSince, noticedAt, damagedAt }: StoreNote): Statement {
+  const text = `UPDATE ${systems} SET birth = coalesce($2, birth), generation = greatest(generation, $3::bigint),
+      "noticedAt" = coalesce($5::bigint, "noticedAt"),
+      "missingSince" = least("missingSince", $4::bigint),
+      "damagedAt" = CASE WHEN $6::boolean THEN $7::bigint ELSE "damagedAt" END WHERE id = $1`;
+  const isGiven = damagedAt !== undefined;
+  const values = [birth ?? null, generation ?? null, missingSince ?? null, noticedAt ?? null, isGiven, damagedAt ?? null];
+  return { text, params: [systemId, ...values] };
+}
+
+export function readActs(systemId: string): Statement {
+  return { text: `SELECT id, act FROM ${undelivered} WHERE "systemId" = $1 ORDER BY id`, params: [systemId] };
+}
+
+export function deleteActs(ids: readonly string[]): Statement {
+  return { text: `DELETE FROM ${undelivered} WHERE id = ANY ($1::text[])`, params: [arrayLiteral(ids)] };
+}
+
+/** Deletes the acts of a system that is deleted. */
+export function dropActs(appId: string): Statement {
+  const text = `DELETE FROM ${undelivered} WHERE "systemId" IN (SELECT id FROM ${systems} WHERE "appId" = $1)`;
+  return { text, params: [appId] };
+}
+
+/** Gives the acts of a system that was forgotten to the one that adopts its store. */
+export function inheritActs(formerSystemId: string, systemId: string): Statement {
+  return { text: `UPDATE ${undelivered} SET "systemId" = $1 WHERE "systemId" = $2`, params: [systemId, formerSystemId] };
 }
 
 export function knownStore([systemId, appId, place, birth, generation, missingSince, noticedAt, damagedAt]: Row): KnownStore {

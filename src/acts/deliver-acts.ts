@@ -1,8 +1,9 @@
-import { type Act, type ActFacts, insertAct, newAct, operator, takesActs } from '../acts/index.ts';
 import { ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Store } from '../storage/port.ts';
 import type { Registry, RegistryAct } from '../storage/registry.ts';
+import { type Act, type ActFacts, newAct, operator } from './act.ts';
+import { insertAct, takesActs } from './act-row.ts';
 
 /** The part of a registry that holds acts. */
 export type ActRegistry = Pick<Registry, 'undeliveredActs' | 'actsDelivered'>;
