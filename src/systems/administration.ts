@@ -3,24 +3,24 @@ import { newSecret } from '../kernel/ids.ts';
 import { isoText } from '../kernel/time.ts';
 import type { Engine } from '../storage/engine.ts';
 import { makerMark, newIdentity, type StoredPlace } from '../storage/identity.ts';
-import type { Store } from '../storage/port.ts';
 import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
 import { type AdoptedSystem, adoptStore } from './adoption.ts';
 import { findUnregistered, inspectStores, keepStore, recordGeneration, type StoreState } from './inspection.ts';
 import { type Belongings, clearUnfinished, type MadeSystem, type MakerParts, makeSystem, withPlace } from './making.ts';
-import { openStore, pendingOfSystem } from './migrations/index.ts';
-import { checkKey, checkName, type NewSystem, newEntry, printable, refuse, type SystemCredentials } from './new-entry.ts';
+import { deliverTo, openStore, pendingOfSystem } from './migrations/index.ts';
+import {
+  type AdditionSteps,
+  checkKey,
+  checkName,
+  type NewSystem,
+  newEntry,
+  printable,
+  refuse,
+  type SystemCredentials,
+} from './new-entry.ts';
 import { provision } from './provision.ts';
 import { newExchange, ownId, type Restored, refuseTaken, removeStore, restoreRemoved, waysOut } from './removed.ts';
 import { hashKey, hashPrefix } from './system.ts';
-
-/** Steps taken while a system is added and not yet in force. An error undoes the addition. */
-export interface AdditionSteps {
-  /** Called after its first tables were created. */
-  fill?(store: Store, appId: string): Promise<void>;
-  /** Called when everything is complete, before the commit. */
-  beforeCommit?(credentials: SystemCredentials): Promise<void>;
-}
 
 /** An API key as shown to an operator. */
 export interface ListedKey extends KeyEntry {
@@ -77,7 +77,7 @@ export class Administration {
    */
   async makeSystem(made: MadeSystem, replaces: boolean): Promise<void> {
     await makeSystem(this.#parts, made, replaces ? () => newExchange(made.appId) : undefined);
-    if (made.original !== undefined) await this.#deliver(made.original);
+    if (made.original !== undefined) await deliverTo(this.#registry, this.#engine, made.original);
   }
 
   /**
@@ -134,7 +134,7 @@ export class Administration {
    */
   async adoptSystem(wanted: AdoptedSystem): Promise<SystemCredentials> {
     const made = await adoptStore(this.#registry, this.#engine, wanted);
-    await this.#deliver(made.appId);
+    await deliverTo(this.#registry, this.#engine, made.appId);
     return made;
   }
 
@@ -182,7 +182,7 @@ export class Administration {
   async restoreSystem(name: string, replaces = false): Promise<Restored> {
     const exchange = replaces ? (appId: string) => newExchange(appId) : undefined;
     const restored = await restoreRemoved(this.#registry, this.#engine, name, exchange);
-    await this.#deliver(restored.appId);
+    await deliverTo(this.#registry, this.#engine, restored.appId);
     return restored;
   }
 
@@ -192,7 +192,7 @@ export class Administration {
   async resumeSystem(appId: string): Promise<boolean> {
     this.checkSystem(appId);
     const resumed = await this.#registry.holdSystem(appId, null, systemAct(appId, 'resumed'));
-    if (resumed) await this.#deliver(appId);
+    if (resumed) await deliverTo(this.#registry, this.#engine, appId);
     return resumed;
   }
 
@@ -285,7 +285,7 @@ export class Administration {
     const act = registryAct({ act: 'keys', subject: checkName(name), after: { name } });
     const added = await this.#registry.addKey({ appId, name, hash, createdAt: Date.now() }, act);
     if (!added) refuse(`there is a key named ${name} already`);
-    await this.#deliver(appId);
+    await deliverTo(this.#registry, this.#engine, appId);
     return key;
   }
 
@@ -294,15 +294,6 @@ export class Administration {
     this.checkSystem(appId);
     const act = registryAct({ act: 'keys', subject: name, before: { name } });
     if (!(await this.#registry.removeKey(appId, name, act))) refuse(`there is no key named ${printable(name)}`);
-    await this.#deliver(appId);
-  }
-
-  /** Opens a system, which writes the acts that the registry has committed for it. One that cannot be opened now gets them later. */
-  async #deliver(appId: string): Promise<void> {
-    try {
-      await (await openStore(this.#engine, this.#registry, appId)).close();
-    } catch {
-      // The next process that opens it delivers them.
-    }
+    await deliverTo(this.#registry, this.#engine, appId);
   }
 }

@@ -1,6 +1,7 @@
 import { appIdPattern, keyForm, keyPattern } from '../kernel/credentials.ts';
 import { newObjectId, newSecret } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import type { Store } from '../storage/port.ts';
 import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
 import { hashKey, hashPrefix } from './system.ts';
 
@@ -20,6 +21,14 @@ export interface SystemCredentials {
   readonly appId: string;
   readonly masterKey: string;
   readonly apiKey: string;
+}
+
+/** Steps taken while a system is added and not yet in force. An error undoes the addition. */
+export interface AdditionSteps {
+  /** Called after its first tables were created. */
+  fill?(store: Store, appId: string): Promise<void>;
+  /** Called when everything is complete, before the commit. */
+  beforeCommit?(credentials: SystemCredentials): Promise<void>;
 }
 
 /** The registry entry of a new system, and its credentials, of which the registry stores hashes. */

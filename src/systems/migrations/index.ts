@@ -87,6 +87,15 @@ export async function openStore(
   }
 }
 
+/** Opens a system, which writes the acts that the registry has committed for it. One that cannot be opened now gets them at its next opening. */
+export async function deliverTo(registry: StoreRegistry, engine: Pick<Engine, 'open'>, appId: string): Promise<void> {
+  try {
+    await (await openStore(engine, registry, appId)).close();
+  } catch {
+    // The acts stay in the registry.
+  }
+}
+
 /** The part of a registry that opening a store needs. */
 export type StoreRegistry = Pick<Registry, 'storeOf' | 'recordStore'> & ActRegistry;
 
