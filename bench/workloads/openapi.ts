@@ -11,7 +11,7 @@ const PAUSE_MS = 2;
 
 const types = ['String', 'Number', 'Boolean', 'Date', 'Array'];
 
-/** Requests `openapi.json` of a system of 200 tables: made anew, remembered, and unchanged (304), with a client beside that asks for little. */
+/** Requests `openapi.json` of a system of 200 tables: after a change of the schema, remembered, and unchanged (304), with a client beside that asks for little. */
 export async function openapi({ rounds = 3, scratch }: BenchContext): Promise<void> {
   const service = await scratch.service(await scratch.directory());
   const { results } = (await service.call('GET', '/platform/schemas')).body;

@@ -1,2 +1,2 @@
-export { type Description, Descriptions, describeSystem, textOf } from './descriptions.ts';
+export { Descriptions, describeSystem, textOf } from './descriptions.ts';
 export { typesOfSystem } from './types.ts';

@@ -62,7 +62,7 @@ const options: ts.CompilerOptions = {
   types: [],
 };
 
-/** Compiles files. @returns the lines of `use.ts` with errors, and errors of other files */
+/** Compiles files. @returns the lines of the file `use` with errors, and errors of other files */
 function errorsOf(files: readonly string[], use = ''): { lines: Set<number>; others: string[] } {
   const lines = new Set<number>();
   const others: string[] = [];

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { type ComponentKind, componentKinds, refsIn } from '../shared/refs.ts';
+import { type ComponentKind, componentKinds, refsIn } from '../components/refs.ts';
 
 /** How long a description is made without a turn for other work, in milliseconds. */
 const SLICE_MS = 5;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
-import { jsonOf, listOf, parameter, schema } from '../shared/refs.ts';
-import { security } from '../shared/security.ts';
+import { jsonOf, listOf, parameter, schema } from '../components/refs.ts';
+import { security } from '../components/security.ts';
 import { answer, body, bytes, count, flag, free, object, operation, type Paths, path, query, text } from './operation.ts';
 
 const tag = 'Many records';

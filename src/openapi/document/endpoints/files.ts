@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
-import { security } from '../shared/security.ts';
+import { security } from '../components/security.ts';
 import { answer, body, bytes, count, free, object, operation, type Paths, path, text } from './operation.ts';
 
 const tag = 'Files';

@@ -1,8 +1,8 @@
 import type { CallableFunction } from '../../../functions/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { DescribedTable } from '../../model/table.ts';
-import { jsonOf } from '../shared/refs.ts';
-import { security } from '../shared/security.ts';
+import { jsonOf } from '../components/refs.ts';
+import { security } from '../components/security.ts';
 import { answer, free, object, operation, type Paths, text } from './operation.ts';
 
 const tag = 'Functions';

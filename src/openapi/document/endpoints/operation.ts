@@ -1,7 +1,5 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { jsonOf, response } from '../shared/refs.ts';
-
-export type Method = 'get' | 'post' | 'put' | 'delete';
+import { jsonOf, response } from '../components/refs.ts';
 
 /** Operations by path, then by method. Paths are whole, with the prefix. */
 export type Paths = Readonly<Record<string, JsonObject>>;

@@ -1,4 +1,4 @@
-import { security } from '../shared/security.ts';
+import { security } from '../components/security.ts';
 import { answer, object, operation, type Paths, text } from './operation.ts';
 
 const tag = 'Service';

@@ -1,6 +1,6 @@
 import { prefix } from '../../../kernel/prefix.ts';
-import { parameter, schema } from '../shared/refs.ts';
-import { security } from '../shared/security.ts';
+import { parameter, schema } from '../components/refs.ts';
+import { security } from '../components/security.ts';
 import { answer, body, object, operation, type Paths, query, text } from './operation.ts';
 
 const credentials = object({ username: text, email: text, password: text }, ['password']);

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import type { FieldType } from '../../../schema/model.ts';
 import { isSystemTable } from '../../../schema/system-tables.ts';
 import type { DescribedField, DescribedTable } from '../../model/table.ts';
-import { exampleDate } from '../shared/values.ts';
+import { exampleDate } from '../components/values.ts';
 
 /** The bodies of requests that the service takes as they are. */
 export interface TableExamples {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { DescribedField } from '../../model/table.ts';
-import { listOf, schema } from '../shared/refs.ts';
+import { listOf, schema } from '../components/refs.ts';
 
 /** Returns the identifier of a table; `undefined` if the system has no such table. */
 export type IdentifierOf = (className: string) => string | undefined;

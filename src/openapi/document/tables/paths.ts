@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
 import type { DescribedTable } from '../../model/table.ts';
-import { header, jsonOf, listOf, parameter, response, schema } from '../shared/refs.ts';
-import { security } from '../shared/security.ts';
+import { header, jsonOf, listOf, parameter, response, schema } from '../components/refs.ts';
+import { security } from '../components/security.ts';
 import { examplesOf } from './examples.ts';
 
 /** Where the records of a table are addressed. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type DescribedField, type DescribedTable, isWriteOnly } from '../../model/table.ts';
-import { schema } from '../shared/refs.ts';
-import { pointerTo } from '../shared/values.ts';
+import { schema } from '../components/refs.ts';
+import { pointerTo } from '../components/values.ts';
 import { type FieldSchemas, type IdentifierOf, schemasOf } from './field-schemas.ts';
 
 /**
