@@ -187,6 +187,8 @@ export const needsRoleForUserFields = (className: string): boolean => className 
 const isNeverDeleted = (className: string): boolean => className.startsWith('_syslog');
 /** Reference: system-tables.md#_requestlog, system-tables.md#_adminlog. */
 const masterOnly: ReadonlySet<string> = new Set(['_RequestLog', '_AdminLog']);
+/** Whether the master key alone may address a table, whatever its permissions say. */
+export const needsMasterKey = (className: string): boolean => masterOnly.has(className);
 
 /**
  * The part of the decision that needs no table: wrong credentials, anonymous writes, and what system tables allow whatever their
@@ -198,7 +200,7 @@ export function refuseOutright(principal: Principal, action: ClpAction, classNam
   if (principal.kind === 'invalid') fail('permissionDenied', action, className);
   if (principal.kind === 'anonymous' && isWrite(action)) fail('captcha');
   if (isHidden(className)) fail('permissionDenied', action, className);
-  if (masterOnly.has(className) && !isMaster(principal)) fail('permissionDenied', action, className);
+  if (needsMasterKey(className) && !isMaster(principal)) fail('permissionDenied', action, className);
   if (isWrite(action) && isSealed(className)) fail('permissionDenied', action, className);
   if (action === 'delete' && isNeverDeleted(className)) fail('systemTable');
   if (isWrite(action) && isForAdministrators(className) && !mayAdministrate(principal))
@@ -213,7 +215,7 @@ export type PermissionEffect = 'counts' | 'forAdministrators' | 'none';
 
 /** Returns whether the permissions of a table matter for an action, beyond what `refuseOutright` and `authorize` decide by themselves. */
 export function permissionEffect(className: string, action: ClpAction): PermissionEffect {
-  if (masterOnly.has(className)) return 'none';
+  if (needsMasterKey(className)) return 'none';
   if (className === '_Session') return action === 'addField' ? 'counts' : 'none';
   if (className === '_User' && isWrite(action)) return action === 'delete' ? 'none' : 'forAdministrators';
   return action === 'delete' && isNeverDeleted(className) ? 'none' : 'counts';

@@ -4,6 +4,7 @@ export {
   grantFor,
   isLimitedToUserFields,
   mayCreateTable,
+  needsMasterKey,
   permissionEffect,
   refuseOutright,
   requireKey,

@@ -1,3 +1,4 @@
+import { needsMasterKey } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
 import type { DescribedTable } from '../../model/table.ts';
@@ -58,7 +59,7 @@ export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Re
     operationId: `${id}_${verb}`,
     summary,
     tags: [tag],
-    ...(className === '_RequestLog' && { security: security.master }),
+    ...(needsMasterKey(className) && { security: security.master }),
     ...more,
   });
   const made = className === '_User' || className === '_Session' ? 'SignedUp' : 'Created';
