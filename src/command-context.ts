@@ -7,7 +7,7 @@ import type { Config } from './config/index.ts';
 import { reportNames } from './crm/reports/report-names.ts';
 import { isUnavailable } from './errors/fail.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, makeFilePlace, openFileStore } from './files/index.ts';
-import { Functions } from './functions/index.ts';
+import { callableFunctions } from './functions/index.ts';
 import { isoText } from './kernel/time.ts';
 import { Conditions, createLog, type Logger, type Observations } from './observe/index.ts';
 import { describeSystem } from './openapi/index.ts';
@@ -150,8 +150,8 @@ export async function openCommandContext(config: Config, databaseUrl: string | u
     },
     describe: (appId, tables) =>
       withStore(appId, async (store) => {
-        const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log, fault });
-        const parts = { base: config.baseUrl ?? defaultBase(config), functions: await functions.customOf(appId) };
+        const functions = await callableFunctions(config.functionsDir, config.functionTimeout, appId);
+        const parts = { base: config.baseUrl ?? defaultBase(config), functions };
         return describeSystem(contextOf(store, appId), tables, parts);
       }),
     files,
@@ -170,11 +170,6 @@ export async function openCommandContext(config: Config, databaseUrl: string | u
 
 /** Returns the address of a service with these settings, which a command does not see listening. */
 const defaultBase = ({ host, port }: Config): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-
-/** A description runs no function. */
-function fault(error: unknown): never {
-  throw error;
-}
 
 /** Opens the files of all systems. @throws OperatorError if they cannot be reached */
 export async function openFiles(

@@ -16,7 +16,8 @@ export default defineFunction({
 /** One of another system. */
 const foreign = `export default { systems: ['another'], run: () => 1 };`;
 
-const directory = mkdtempSync(join(tmpdir(), 'rds-functions-'));
+/** FUNCTIONS_DIR of the service. */
+export const directory = mkdtempSync(join(tmpdir(), 'rds-functions-'));
 writeFileSync(join(directory, 'order.ts'), order);
 writeFileSync(join(directory, 'foreign.mjs'), foreign);
 after(() => rmSync(directory, { recursive: true }));

@@ -1,5 +1,6 @@
 /** Loads the functions of a directory on a thread of its own, whose end also ends what their files have started. */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { JsonObject } from '../../kernel/json.ts';
 import type { Logger } from '../../observe/index.ts';
 import { FunctionLoader } from './loader.ts';
 import { catchUnhandledErrors } from './unhandled-errors.ts';
@@ -16,6 +17,17 @@ export interface BrokenFunction {
 export interface LoadedFunctions {
   readonly loaded: number;
   readonly broken: readonly BrokenFunction[];
+  /** Those that can be called, by name. */
+  readonly callable: readonly CallableByName[];
+}
+
+/** A function that can be called. */
+export interface CallableByName {
+  readonly name: string;
+  /** Application ids of the systems that may call it; `null` for all. */
+  readonly systems: readonly string[] | null;
+  /** JSON Schema of its input. */
+  readonly input?: JsonObject;
 }
 
 /** What the thread receives. */
@@ -37,5 +49,11 @@ const log = {
   },
 } as unknown as Logger;
 catchUnhandledErrors(log, () => {});
-await new FunctionLoader({ directory, timeLimit, log, isReserved: (name) => reserved.includes(name) }).loadAll();
-parentPort?.postMessage({ loaded, broken } satisfies LoadedFunctions);
+const loader = new FunctionLoader({ directory, timeLimit, log, isReserved: (name) => reserved.includes(name) });
+await loader.loadAll();
+const callable = (await loader.all()).map(({ name, systems, inputSchema }) => ({
+  name,
+  systems: systems && [...systems],
+  ...(inputSchema && { input: inputSchema }),
+}));
+parentPort?.postMessage({ loaded, broken, callable } satisfies LoadedFunctions);
