@@ -162,6 +162,12 @@ describe('the service in a container', () => {
   });
 });
 
+test('the unit logs to the journal, and keeps the keys of a first start out of it', () => {
+  assert.match(unit, /^StandardOutput=null$/m);
+  // By default it would be that of StandardOutput.
+  assert.match(unit, /^StandardError=journal$/m);
+});
+
 test('each file of a kustomization is there, and each file is in one', () => {
   for (const [path, { resources }] of kustomizations) {
     const folder = `deploy/kubernetes/${path.slice(0, -'kustomization.yaml'.length)}`;
