@@ -20,6 +20,13 @@ export const fixedSettings = ({ host, port, dataDir, metrics }: Config) => ({
   METRICS_PORT: metrics ? String(metrics.port) : '',
 });
 
+/** These, and those that only the primary process uses. */
+const restartSettings = (config: Config) => ({
+  ...fixedSettings(config),
+  METRICS_HOST: config.metrics?.host,
+  METRICS_PORT: config.metrics?.port,
+});
+
 /** Reloads a service of several processes on request, one reload at a time. Reference: operations.md#reload. */
 export class Reloads {
   readonly #started: Config;
@@ -67,8 +74,8 @@ export class Reloads {
     if (secrets.databaseUrl === undefined)
       throw new OperatorError('DATABASE_URL: was taken away: restart the service to serve the embedded store');
     this.#log.reloading(config);
-    const before = Object.entries(fixedSettings(this.#started));
-    const now = new Map(Object.entries(fixedSettings(config)));
+    const before = Object.entries(restartSettings(this.#started));
+    const now = new Map(Object.entries(restartSettings(config)));
     const changed = before.filter(([name, value]) => now.get(name) !== value).map(([name]) => name);
     if (changed.length > 0) this.#log.needsRestart(changed);
     const result = await fleet.reload(config.webConcurrency);

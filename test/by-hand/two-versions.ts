@@ -68,7 +68,6 @@ let created = 0;
 
 interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of a service
   readonly body: any;
 }
 
