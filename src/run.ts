@@ -42,8 +42,8 @@ const actions: Actions = {
     await undoMoveMark(config, secrets.databaseUrl);
   },
   async checkService(report) {
-    const { checkService } = await import('./checks/index.ts');
-    return checkService(() => loadSettings(process.cwd()), report);
+    const [{ checkService }, { lookAtStores }] = await Promise.all([import('./checks/index.ts'), import('./stores.ts')]);
+    return checkService(() => loadSettings(process.cwd()), lookAtStores, report);
   },
   ask,
   withAdministration: (work, use = 'used') =>

@@ -1,13 +1,21 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Addresses, type Config } from './config/index.ts';
+import { Addresses, type Config, type Settings } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { isoText } from './kernel/time.ts';
 import { Conditions, type Logger, Observations } from './observe/index.ts';
 import type { Engine } from './storage/engine.ts';
 import { lostText } from './storage/identity.ts';
 import type { Registry } from './storage/registry.ts';
-import { ProcessLock, SqliteEngine, SqliteRegistry, stateOfRegistry, storedFiles, whenIndexed } from './storage/sqlite/index.ts';
+import {
+  ProcessLock,
+  pendingOfRegistry,
+  SqliteEngine,
+  SqliteRegistry,
+  stateOfRegistry,
+  storedFiles,
+  whenIndexed,
+} from './storage/sqlite/index.ts';
 import { refuseMoved } from './transfer/index.ts';
 
 /** Registry and storage engine of a service. Opened here only. */
@@ -194,4 +202,41 @@ function reporter(what: string, conditions: Conditions): (fault: string) => void
     const [name = ''] = fault.split('\n', 1);
     conditions.met(what, { fault: name.slice(0, MAX_FAULT_NAME_LENGTH) }, Object.assign(new Error(name), { stack: fault }));
   };
+}
+
+/**
+ * What is known of the stores before they are opened, which would make or migrate the registry. `ready`: they may be opened; `none`: there are none
+ * yet; `pending`: the next start migrates the registry; `lost`: opening them tells what is wrong.
+ */
+interface StoresLook {
+  readonly state: 'ready' | 'none' | 'pending' | 'lost';
+  readonly detail: string;
+  /** Whether the database lets the service work. */
+  readonly isUsable: boolean;
+}
+
+/** Looks at the stores without opening or changing them. @throws OperatorError if the database cannot be used */
+export async function lookAtStores({ config, secrets: { databaseUrl } }: Settings, timeLimit: number): Promise<StoresLook> {
+  if (databaseUrl === undefined) return lookAtEmbedded(config);
+  const { lookAtDatabase } = await import('./storage/postgres/index.ts');
+  const { version, encoding, mayCreateSchemas, pending, hasSystems } = await lookAtDatabase(databaseUrl, timeLimit);
+  const facts = `PostgreSQL ${version}, ${encoding}, ${mayCreateSchemas ? 'may' : 'the user may not'} create schemas`;
+  if (pending === null && hasSystems) return { state: 'lost', detail: facts, isUsable: mayCreateSchemas };
+  return { ...lookOf(pending, facts), isUsable: mayCreateSchemas };
+}
+
+function lookAtEmbedded(config: Config): StoresLook {
+  const path = registryOf(config);
+  const facts = `SQLite ${process.versions.sqlite}`;
+  const isThere = existsSync(path);
+  const isLost = isThere ? stateOfRegistry(path) !== 'there' : existsSync(systemsOf(config)) || existsSync(`${path}-wal`);
+  if (isLost) return { state: 'lost', detail: facts, isUsable: true };
+  return { ...lookOf(isThere ? pendingOfRegistry(path) : null, facts), isUsable: true };
+}
+
+/** @param pending number of migrations of the registry; null: there is none */
+function lookOf(pending: number | null, facts: string): Pick<StoresLook, 'state' | 'detail'> {
+  if (pending === null) return { state: 'none', detail: `${facts}, no systems yet` };
+  if (pending === 0) return { state: 'ready', detail: facts };
+  return { state: 'pending', detail: `${facts}, pending migrations of the registry: ${pending}` };
 }

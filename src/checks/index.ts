@@ -1,21 +1,27 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Finding, StoresState } from '../cli/index.ts';
 import type { Config, Settings } from '../config/index.ts';
 import { checkFunctions } from '../functions/index.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { greetMailServer } from '../mail/index.ts';
-import { pendingOfRegistry, stateOfRegistry } from '../storage/sqlite/index.ts';
 import { openDestination } from '../transfer/index.ts';
 import { checkDisk, checkFiles, probeFolder } from './files.ts';
 import { CHECK_TIMEOUT_MS, findingOf, reasonOf } from './finding.ts';
 
+type LookAtStores = (
+  settings: Settings,
+  timeLimit: number,
+) => Promise<{ readonly state: StoresState; readonly detail: string; readonly isUsable: boolean }>;
+
 /**
  * Checks everything around the stores, changing nothing. Reference: operations.md#check.
- * @param load reads the settings @param report receives each result
+ * @param load reads the settings @param look looks at the stores without opening them @param report receives each result
  * @throws nothing: faults are findings
  */
-export async function checkService(load: () => Settings, report: (finding: Finding) => void): Promise<StoresState> {
+export async function checkService(
+  load: () => Settings,
+  look: LookAtStores,
+  report: (finding: Finding) => void,
+): Promise<StoresState> {
   let settings: Settings;
   try {
     settings = load();
@@ -28,8 +34,9 @@ export async function checkService(load: () => Settings, report: (finding: Findi
   let state: StoresState = 'unknown';
   report(
     await findingOf('database', async () => {
-      const found = secrets.databaseUrl === undefined ? lookAtEmbedded(config) : await lookAtPostgres(secrets.databaseUrl);
+      const found = await look(settings, CHECK_TIMEOUT_MS);
       state = found.state;
+      if (!found.isUsable) throw new OperatorError(found.detail);
       return found.detail;
     }),
   );
@@ -41,37 +48,6 @@ export async function checkService(load: () => Settings, report: (finding: Findi
   if (backup) report(await findingOf('backups', () => checkDestination(backup.url)));
   return state;
 }
-
-interface Look {
-  readonly state: StoresState;
-  readonly detail: string | Error;
-}
-
-function lookAtEmbedded(config: Config): Look {
-  const inDirectory = (name: string) => join(config.dataDir, name);
-  const path = inDirectory('registry.sqlite');
-  const version = `SQLite ${process.versions.sqlite}`;
-  if (!existsSync(path)) {
-    const isLost = existsSync(inDirectory('systems')) || existsSync(inDirectory('registry.sqlite-wal'));
-    return { state: isLost ? 'lost' : 'none', detail: isLost ? version : `${version}, no systems yet` };
-  }
-  // Opening it tells what is wrong.
-  if (stateOfRegistry(path) !== 'there') return { state: 'lost', detail: version };
-  const pending = pendingOfRegistry(path);
-  return { state: pending === 0 ? 'ready' : 'pending', detail: pending === 0 ? version : `${version}, ${atNextStart(pending)}` };
-}
-
-async function lookAtPostgres(url: string): Promise<Look> {
-  const { lookAtDatabase } = await import('../storage/postgres/index.ts');
-  const { version, encoding, mayCreateSchemas, pending, hasSystems } = await lookAtDatabase(url, CHECK_TIMEOUT_MS);
-  const state = pending === null ? (hasSystems ? 'lost' : 'none') : pending === 0 ? 'ready' : 'pending';
-  const facts = `PostgreSQL ${version}, ${encoding}`;
-  if (!mayCreateSchemas) return { state, detail: new OperatorError(`${facts}, the user may not create schemas`) };
-  const migrations = pending === null ? ', no systems yet' : pending > 0 ? `, ${atNextStart(pending)}` : '';
-  return { state, detail: `${facts}, may create schemas${migrations}` };
-}
-
-const atNextStart = (pending: number) => `pending migrations of the registry: ${pending}`;
 
 async function checkMail(url: string | undefined): Promise<string> {
   if (url === undefined) return 'no SMTP_URL: messages are kept';

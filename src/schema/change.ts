@@ -19,6 +19,7 @@ import { referencesOf } from './references.ts';
 import { fillingIndex } from './search-index.ts';
 import { freeName, sqlNamesOf } from './sql-names.ts';
 import { TableGrowth } from './table-growth.ts';
+import { type TemplateVersionChange, versionsAfter, versionsOf } from './template-version.ts';
 
 /** A field to add. */
 export type NewField = Pick<Field, 'name' | 'type' | 'targetClass' | keyof FieldOptions>;
@@ -80,14 +81,6 @@ export type SchemaStep =
   /** `names`: new names by the former ones, of which none is new too. */
   | { readonly kind: 'renameFields'; readonly className: string; readonly names: ReadonlyMap<string, string> }
   | { readonly kind: 'setFieldsOptions'; readonly className: string; readonly options: ReadonlyMap<string, FieldOptions> };
-
-/** The service's own tables now match this version of the template (systems/migrations). The only change that concerns no table. */
-export interface TemplateVersionChange {
-  readonly kind: 'setTemplateVersion';
-  readonly version: number;
-  /** `Schema.requiredVersion`, which never falls; left out: the same. */
-  readonly required?: number;
-}
 
 /** The schema of a system without tables. */
 export const emptySchema: Schema = schemaOf({ version: 0, tables: new Map() });
@@ -178,15 +171,13 @@ export const applyStep = (schema: Schema, change: SchemaStep): Schema => applySt
 /** The tables, and the names that are taken, are copied once, not for each step: there may be thousands of tables. */
 function applySteps(schema: Schema, steps: readonly SchemaStep[]): Schema {
   if (steps.length === 0) return schema;
-  let { templateVersion, requiredVersion } = schema;
+  let versions = versionsOf(schema);
   const tables = new Map(schema.tables);
   let names: ReadonlyMap<string, TableSchema> | null = schema.tables;
   let taken: Set<string> | null = null;
   for (const step of steps)
-    if (step.kind === 'setTemplateVersion') {
-      requiredVersion = Math.max(requiredVersion ?? templateVersion ?? 0, step.required ?? step.version);
-      templateVersion = step.version;
-    } else if (step.kind === 'createTable') {
+    if (step.kind === 'setTemplateVersion') versions = versionsAfter(versions, step);
+    else if (step.kind === 'createTable') {
       const { className, fields = [] } = step;
       // A copy, since names are kept by map.
       taken ??= new Set(sqlNamesOf(names ?? new Map(tables)));
@@ -202,8 +193,7 @@ function applySteps(schema: Schema, steps: readonly SchemaStep[]): Schema {
     } else tables.set(step.className, changeTable(tableOf({ tables }, step.className), step));
   return schemaOf({
     version: schema.version + steps.length,
-    ...(templateVersion !== undefined && { templateVersion }),
-    ...(requiredVersion !== undefined && requiredVersion !== templateVersion && { requiredVersion }),
+    ...versions,
     tables,
   });
 }
