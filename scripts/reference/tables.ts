@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/kernel/json.ts';
 import { defaultFields } from '../../src/schema/defaults.ts';
-import { isDescribed, isHidden } from '../../src/schema/system-tables.ts';
+import { isDescribed, isHidden, isSealed } from '../../src/schema/system-tables.ts';
 import { readTableDefaults, readTemplate, type TemplateTable } from '../../src/systems/template/template.ts';
 import { slugOf } from '../headings.ts';
 import { code, paragraphs, table, wrap } from './page.ts';
@@ -18,6 +18,7 @@ export async function tableSections(): Promise<string[]> {
   const template = await readTemplate();
   const { labels: defaultLabels } = await readTableDefaults(new Set());
   const shown = template.filter(({ className }) => !isHidden(className));
+  const listed = shown.filter(({ className }) => !isSealed(className));
   const labels = labelsOf(template);
   return [
     table(
@@ -25,7 +26,7 @@ export async function tableSections(): Promise<string[]> {
       [...defaultFields].map(([name, field]) => [code(name), typeOf({ ...field }), defaultLabels.get(name) ?? '']),
     ),
     paragraphs(
-      `There are ${shown.length} tables.`,
+      `There are ${listed.length} tables, and the log of administrators, which lists of tables leave out.`,
       wrap(shown.map(({ className }) => `[${escaped(className)}](#${slugOf(className)})`).join(', ')),
     ),
     paragraphs(...shown.map((one) => describe(one, labels.get(one.className)))),

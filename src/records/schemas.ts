@@ -29,7 +29,7 @@ import { retryWhenConditionFailed } from './write/exclusive.ts';
 import { checkDefaults } from './write/field-options.ts';
 
 /**
- * Returns the schema records of all tables. Reference: schemas.md#read-a-schema.
+ * Returns the schema records of all tables but the log of administrators, which is no part of what a system models. Reference: schemas.md#read-a-schema.
  * @param withDictionary whether fields carry their labels
  * @throws masterKeyRequired (403)
  */
@@ -37,7 +37,7 @@ export async function listSchemas({ store, principal }: RecordContext, withDicti
   requireSchemaRead(principal);
   const labels = withDictionary ? await readLabels(store) : undefined;
   return [...store.schema().tables.values()]
-    .filter((table) => mayKnowTable(principal, table))
+    .filter((table) => !isSealed(table.className) && mayKnowTable(principal, table))
     .map((table) => describeFor(principal, table, labels?.get(table.className)));
 }
 
