@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { deliverActs } from './acts/index.ts';
-import { deleteOld } from './audit/index.ts';
+import { deleteOld, requestLog } from './audit/index.ts';
 import { Automation } from './automation/index.ts';
 import { WriteRelay } from './automation/matching/trigger-observer.ts';
 import { startBackups } from './backup-schedule.ts';
@@ -127,6 +127,7 @@ async function assemble(
   const notClosed = (error: unknown) => log.error({ err: error }, 'a system was not closed well');
   const missing = missingLogger(log);
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, notClosed, keyGuard, { conditions, missing });
+  observations.subscribe(['call'], requestLog(systems, conditions));
   const metrics =
     config.metrics || metricsToken ? await createMetrics({ config, stores, systems, observations, conditions }) : null;
   const scrape = metrics && (scrapeAll ?? metrics.scrapeAlone);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { LoggedRequest } from './request-log.ts';
+import type { CallObservation } from '../observe/index.ts';
 
 /** A request as the HTTP framework represents it. */
 export interface HttpRequest {
@@ -14,7 +14,7 @@ export interface HttpRequest {
 }
 
 /** The facts that the log records for every request. */
-type RequestFacts = Pick<LoggedRequest, 'ip' | 'country' | 'referer' | 'userAgent' | 'contentLength'>;
+type RequestFacts = Pick<CallObservation, 'ip' | 'country' | 'referer' | 'userAgent' | 'bytes'>;
 
 /** Collects the facts of a request for the log. @param trustProxy the proxies whose headers are trusted (settings.md#trust_proxy) */
 export function factsOf(request: HttpRequest, trustProxy: boolean | string[]): RequestFacts {
@@ -24,7 +24,7 @@ export function factsOf(request: HttpRequest, trustProxy: boolean | string[]): R
     country: countryOf(request, trustProxy),
     referer: headers.referer,
     userAgent: headers['user-agent'],
-    contentLength: lengthOf(request),
+    bytes: lengthOf(request),
   };
 }
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { anonymous, invalid, master, type Principal } from '../access/index.ts';
+import { actorId, anonymous, invalid, master, type Principal } from '../access/index.ts';
+import type { CallObservation } from '../observe/index.ts';
 import { applyChange } from '../schema/change.ts';
 import { planTable } from '../schema/definition.ts';
 import type { Schema } from '../schema/model.ts';
 import type { PreparedWrite, Store } from '../storage/port.ts';
-import { type LoggedRequest, logRequest } from './request-log.ts';
+import { logRequest } from './request-log.ts';
 
 const pointer = { type: 'Pointer', targetClass: '_User' };
 const fields: Record<string, { type: string; targetClass?: string }> = {
@@ -24,7 +25,11 @@ const schemaOf = (columns: typeof fields): Schema =>
   planTable(empty, '_RequestLog', { fields: columns }, () => {}).reduce(applyChange, empty);
 
 /** Returns the row that a request leaves; `undefined` if it leaves none. */
-function logged(request: Partial<LoggedRequest>, schema = schemaOf(fields), later = schema): Record<string, unknown> | undefined {
+function logged(
+  { principal = null, ...request }: Partial<CallObservation> & { readonly principal?: Principal | null },
+  schema = schemaOf(fields),
+  later = schema,
+): Record<string, unknown> | undefined {
   let write: PreparedWrite | undefined;
   const store = { schema: () => schema, writeBehind: (one: PreparedWrite) => (write = one) } as unknown as Store;
   logRequest(store, {
@@ -32,11 +37,13 @@ function logged(request: Partial<LoggedRequest>, schema = schemaOf(fields), late
       method: 'PUT',
       url: '/platform/classes/T/1',
       ip: '203.0.113.9',
-      principal: null,
-      statusCode: 200,
-      contentLength: 2,
-      duration: 1.6,
+      user: principal && actorId(principal),
+      keyName: principal?.kind === 'apiKey' ? principal.name : null,
+      status: 200,
+      bytes: 2,
+      ms: 1.6,
     },
+    ...({ kind: 'call', system: 'app' } as const),
     ...{ country: undefined, referer: undefined, userAgent: undefined, installationId: undefined, credentials: [] },
     ...request,
   });

@@ -1,34 +1,12 @@
-import { actorId, type Principal } from '../access/index.ts';
+import { isPassing } from '../errors/fail.ts';
 import { truncate, withoutCredentials, withoutSecrets } from '../kernel/header-text.ts';
+import { type CallObservation, type Conditions, faultPlace } from '../observe/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
+import type { Systems } from '../systems/index.ts';
 import type { StoredValue } from '../values/index.ts';
 import { logTableOf } from './log-table.ts';
 import { type Column, ownColumns, ownValues } from './timeline.ts';
-
-/** A request that has been answered. */
-export interface LoggedRequest {
-  readonly method: string;
-  /** As it was sent; the log omits the query string. */
-  readonly url: string;
-  readonly ip: string;
-  /** Two letters; `undefined` if no trusted proxy named one. */
-  readonly country: string | undefined;
-  readonly referer: string | undefined;
-  readonly userAgent: string | undefined;
-  readonly installationId: string | undefined;
-  /** Credentials sent with the request, to be removed from the row. */
-  readonly credentials: readonly string[];
-  /** `null` if the row must name no user. */
-  readonly principal: Principal | null;
-  readonly statusCode: number;
-  /** Bytes of the request's body. */
-  readonly contentLength: number;
-  /** Milliseconds. */
-  readonly duration: number;
-  /** The part of the service that was called: data endpoints and functions, agent tools, or the console. */
-  readonly service?: 'platform' | 'mcp' | 'console';
-}
 
 const className = '_RequestLog';
 
@@ -63,10 +41,31 @@ const columns: readonly Column[] = [
 const logOf = logTableOf(className, columns);
 
 /**
+ * Returns the observer that adds a row to `_RequestLog` for each request of a caller. Its failure does not reach the caller.
+ * @param systems finds the system, which the request still holds
+ */
+export function requestLog(
+  systems: Pick<Systems, 'tryAcquire'>,
+  conditions: Pick<Conditions, 'met'>,
+): (call: CallObservation) => void {
+  return (call) => {
+    const system = systems.tryAcquire(call.system);
+    try {
+      if (system) logRequest(system.store, call);
+    } catch (error) {
+      // Storage outages are reported by the code that meets them.
+      if (!isPassing(error)) conditions.met('a request was not logged', faultPlace(error), error);
+    } finally {
+      system?.release();
+    }
+  };
+}
+
+/**
  * Adds a row to `_RequestLog` asynchronously; the caller does not wait for it. If the table lacks one of the columns, nothing is logged.
  * Reference: audit.md#request-log.
  */
-export function logRequest(store: Store, request: LoggedRequest): void {
+export function logRequest(store: Store, request: CallObservation): void {
   if (!logOf(store.schema())) return;
   const values = valuesOf(request, Date.now());
   store.writeBehind({ plan: (schema) => planRow(schema, values) });
@@ -83,10 +82,9 @@ function planRow(schema: Schema, values: readonly StoredValue[]): WritePlan {
 }
 
 /** In the order of `columns`. */
-function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
-  const { principal, url, country, referer, userAgent, installationId, credentials, service = 'platform' } = request;
+function valuesOf(request: CallObservation, at: number): readonly StoredValue[] {
+  const { user, url, country, referer, userAgent, installationId, credentials, service = 'platform' } = request;
   const clean = (text: string, length: number) => truncate(withoutCredentials(text, credentials), length);
-  const user = principal && actorId(principal);
   const query = url.indexOf('?');
   return [
     ...ownValues(at),
@@ -100,13 +98,13 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
     user === 'master',
     false,
     isLoopback(request.ip),
-    Math.round(request.duration),
-    request.statusCode,
-    request.contentLength,
+    Math.round(request.ms),
+    request.status,
+    request.bytes,
     service,
     0,
     installationId === undefined ? null : clean(installationId, maxLengths.installationId),
-    principal?.kind === 'apiKey' ? principal.name : null,
+    request.keyName,
   ];
 }
 

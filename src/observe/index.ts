@@ -2,6 +2,7 @@ export { type About, Conditions } from './conditions.ts';
 export { faultPlace } from './fault-place.ts';
 export { createLog, type Logger } from './log.ts';
 export {
+  type CallObservation,
   type LoginOutcome,
   type MailOutcome,
   Observations,

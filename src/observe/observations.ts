@@ -12,6 +12,34 @@ export interface RequestObservation {
   readonly requestId: string;
 }
 
+/** A caller's request to a system was answered. For the request log alone, which redacts it: texts are as they were sent. */
+export interface CallObservation {
+  readonly kind: 'call';
+  /** Application id. */
+  readonly system: string;
+  readonly method: string;
+  /** As it was sent. */
+  readonly url: string;
+  readonly ip: string;
+  /** Two letters; `undefined` if no trusted proxy named one. */
+  readonly country: string | undefined;
+  readonly referer: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly installationId: string | undefined;
+  /** Credentials sent with the request, to be removed from the row. */
+  readonly credentials: readonly string[];
+  /** A user's objectId, or `master`; `null` if the row must name no user. */
+  readonly user: string | null;
+  /** Name of the API key. */
+  readonly keyName: string | null;
+  readonly status: number;
+  /** Of the request's body. */
+  readonly bytes: number;
+  readonly ms: number;
+  /** The part of the service that was called: data endpoints and functions, agent tools, or the console. */
+  readonly service?: 'platform' | 'mcp' | 'console';
+}
+
 /** A group of writes was committed. */
 export interface CommitObservation {
   readonly kind: 'commit';
@@ -91,9 +119,10 @@ export interface FunctionObservation {
   readonly ms: number;
 }
 
-/** What the service reports about its own work. Never a value of a record, an id of one, or a secret. */
+/** What the service reports about its own work. But for `call`, never a value of a record, an id of one, or a secret. */
 export type Observation =
   | RequestObservation
+  | CallObservation
   | CommitObservation
   | ReadObservation
   | QueryObservation
@@ -106,7 +135,7 @@ export type Observer = (observation: Observation) => void;
 type ObserverOf<Kind extends ObservationKind> = (observation: Extract<Observation, { kind: Kind }>) => void;
 
 /**
- * Passes observations to those that subscribed to their kind: the log, the metrics. Reporters on hot paths ask `isObserved` first and make no
+ * Passes observations to those that subscribed to their kind: the log, the metrics, the request log. Reporters on hot paths ask `isObserved` first and make no
  * observation if there is no subscriber. Reference: metrics.md#observations.
  */
 export class Observations {

@@ -1,7 +1,7 @@
-import { anonymous, type Principal } from '../access/index.ts';
-import { factsOf, type HttpRequest, type LoggedRequest, logRequest } from '../audit/index.ts';
-import { fail, isPassing } from '../errors/fail.ts';
-import { annotateRequest, type Conditions, faultPlace, traced } from '../observe/index.ts';
+import { actorId, anonymous, type Principal } from '../access/index.ts';
+import { factsOf, type HttpRequest } from '../audit/index.ts';
+import { fail } from '../errors/fail.ts';
+import { annotateRequest, type CallObservation, type Observations, traced } from '../observe/index.ts';
 import type { SharedPatterns } from '../query/regex/index.ts';
 import { claimsFunction, errorToReport, type Progress, type RecordContext, type WriteHooks } from '../records/index.ts';
 import type { Credentials, System, Systems } from '../systems/index.ts';
@@ -11,14 +11,16 @@ import { cachedPrincipal, principalOfSession } from '../users/index.ts';
 export interface RequestServices {
   readonly systems: Pick<Systems, 'acquire' | 'tryAcquire'>;
   readonly hooks: WriteHooks;
-  readonly conditions: Pick<Conditions, 'met'>;
+  /** The request log subscribes to it. */
+  readonly observations: Pick<Observations, 'observe'>;
   /** The proxies whose forwarding headers are trusted. Reference: settings.md#trust_proxy. */
   readonly trustProxy: boolean | string[];
 }
 
 /** What the row of `_RequestLog` needs beyond what the request itself knows. */
-export type LogEntry = Pick<LoggedRequest, 'method' | 'url' | 'statusCode'> & {
-  /** See `LoggedRequest`. */
+export type LogEntry = Pick<CallObservation, 'method' | 'url'> & {
+  readonly statusCode: number;
+  /** See `CallObservation`. */
   readonly service?: 'mcp' | 'console';
   /** `null` if the row names no user; if omitted, the caller of the request. */
   readonly principal?: Principal | null;
@@ -135,28 +137,25 @@ export class CallerRequest {
   }
 
   /**
-   * Queues the request's row of `_RequestLog`; does nothing if no system was acquired. The row is written later, and its failure does not reach the
-   * caller.
+   * Reports the request for its row of `_RequestLog`; does nothing if no system was acquired. The row is written later, and its failure does not
+   * reach the caller.
    */
   log({ method, url, statusCode, service, principal = this.principal, startedAt = this.startedAt }: LogEntry): void {
-    const system = this.#system;
-    if (!system) return;
-    try {
-      logRequest(system.store, {
-        method,
-        url,
-        ...(service && { service }),
-        ...factsOf(this.#http, this.#services.trustProxy),
-        installationId: this.#installationId ?? undefined,
-        credentials: Object.values(this.#credentials).filter((one) => typeof one === 'string'),
-        principal,
-        statusCode,
-        duration: performance.now() - startedAt,
-      });
-    } catch (error) {
-      // Storage outages are reported by the code that meets them.
-      if (!isPassing(error)) this.#services.conditions.met('a request was not logged', faultPlace(error), error);
-    }
+    if (!this.#system) return;
+    this.#services.observations.observe({
+      kind: 'call',
+      system: this.#system.appId,
+      method,
+      url,
+      ...(service && { service }),
+      ...factsOf(this.#http, this.#services.trustProxy),
+      installationId: this.#installationId ?? undefined,
+      credentials: Object.values(this.#credentials).filter((one) => typeof one === 'string'),
+      user: principal && actorId(principal),
+      keyName: principal?.kind === 'apiKey' ? principal.name : null,
+      status: statusCode,
+      ms: performance.now() - startedAt,
+    });
   }
 
   /** Releases the system. Must be called exactly once. */

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { fail } from '../../errors/fail.ts';
 import type { FunctionCall } from '../../functions/index.ts';
+import { Observations } from '../../observe/index.ts';
 import { noFiles } from '../../records/testing/context.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { HttpServer } from '../server.ts';
@@ -51,6 +52,7 @@ const services = {
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
   conditions: { met() {}, over() {} },
+  observations: new Observations(),
   trustProxy: false,
   addresses: { base: 'http://base' },
 } as Partial<Record<keyof HttpServices, unknown>> & Pick<HttpServices, 'functions'> as unknown as HttpServices;

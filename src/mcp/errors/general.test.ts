@@ -6,7 +6,16 @@ import { describeError } from './describe.ts';
 
 /** Errors that no tool raises: of other endpoints, of callers without a credential, of operations that no tool has. */
 const unmet: ReadonlySet<ErrorKey> = new Set([
-  ...(['needsAuthentication', 'badLogin', 'userInactive', 'accountLocked', 'captcha', 'invalidSession', 'emailMissing'] as const),
+  ...([
+    'needsAuthentication',
+    'badLogin',
+    'userInactive',
+    'accountLocked',
+    'captcha',
+    'invalidSession',
+    'emailMissing',
+    'metricsTokenRequired',
+  ] as const),
   ...([
     'invalidParameter',
     'classNameMismatch',

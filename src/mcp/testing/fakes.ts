@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import type { BearerVerdict } from '../../access/index.ts';
 import { fail, serviceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
+import { Observations } from '../../observe/index.ts';
 import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
 import { entryOf } from '../../storage/testing/entry.ts';
@@ -96,6 +97,7 @@ export const fakeServices = {
   },
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
+  observations: new Observations(),
   conditions: {
     met: (what: string, _about: unknown, error: unknown) => void seen.logged.push(`${what}: ${error}`),
     over() {},

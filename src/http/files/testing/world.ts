@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { fail } from '../../../errors/fail.ts';
 import type { Files, OpenFile } from '../../../files/index.ts';
 import { receive } from '../../../files/uploads/store-upload.ts';
+import { Observations } from '../../../observe/index.ts';
 import { Users } from '../../../users/index.ts';
 import type { HttpServices } from '../../endpoint/services.ts';
 import { HttpServer } from '../../server.ts';
@@ -121,6 +122,7 @@ export class World {
       hooks: { observers: [], rules: new Map(), files: {} },
       log: pino({ level: 'info' }, { write: (line) => void this.logged.push(line) }),
       conditions: { met: (what: string) => void this.logged.push(what), over() {} },
+      observations: new Observations(),
       trustProxy: false,
       addresses: { base: 'http://base' },
     } as unknown as HttpServices;
