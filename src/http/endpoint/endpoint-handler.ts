@@ -154,13 +154,10 @@ class EndpointSteps implements CallerSteps<ApiReply> {
     return answerOnce(endpoint, asked, { headers, url, credentials: envelope.credentials });
   }
 
-  send({ gzip, ...answer }: ApiReply): Promise<void> {
+  send(answer: ApiReply): Promise<void> {
     const { services, reply, request } = this.#exchange;
-    if (gzip && acceptsGzip(request)) {
-      sendReply(services, reply, { ...answer, gzip });
-      return sent;
-    }
-    if (typeof answer.json !== 'string') return sendStreamed(services, reply, answer, answer.json);
+    const { json, gzip } = answer;
+    if (typeof json !== 'string' && !(gzip && acceptsGzip(request))) return sendStreamed(services, reply, answer, json);
     sendReply(services, reply, answer);
     return sent;
   }

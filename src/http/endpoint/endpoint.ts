@@ -50,7 +50,7 @@ export interface ApiReply {
   readonly status: number;
   /** JSON text, or a stream of its pieces for long answers. */
   readonly json: JsonText;
-  /** The same text compressed, sent to clients that accept gzip; `json` is not read then. */
+  /** The same text compressed, beside a `json` in pieces: sent to clients that accept gzip, and `json` is not read then. */
   readonly gzip?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
