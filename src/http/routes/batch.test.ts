@@ -26,7 +26,7 @@ const batch = batchEndpoint(
   (error) => log.push(`fault ${(error as Error).message}`),
 );
 const send = async (body: unknown) => {
-  const { json } = await batch.handle({ body } as ApiRequest);
+  const { json } = await batch.handle({ body, context: { hooks: {} } } as ApiRequest);
   return JSON.parse(json as string);
 };
 const post = (n: number) => ({ method: 'POST', path: '/platform/t', body: { n } });
@@ -60,7 +60,7 @@ test('of answers as large as records a few are made at once, and too many togeth
     () => {},
   );
   const put = { method: 'PUT', path: '/platform/t/1', body: { list: { __op: 'Add', objects: [1] } } };
-  const { json } = await echoing.handle({ body: { requests: Array(60).fill(put) } } as unknown as ApiRequest);
+  const { json } = await echoing.handle({ body: { requests: Array(60).fill(put) }, context: { hooks: {} } } as unknown as ApiRequest);
   const answers = JSON.parse(json as string);
   assert.equal(begun, 25);
   assert.equal(answers.length, 60);
@@ -84,6 +84,7 @@ test('items that anybody may ask for are not begun after half a minute, the othe
   const login = { method: 'POST', path: '/platform/login', body: {} };
   const { json } = await withLogins.handle({
     body: { requests: [login, login, login, login, post(1)] },
+    context: { hooks: {} },
   } as unknown as ApiRequest);
   const [first, second, third, fourth, other] = JSON.parse(json as string);
   assert.deepEqual([first, second, third, other], Array(4).fill({ success: {} }));
@@ -102,7 +103,7 @@ test('of items that change a place in a value a few are under way at once, of ne
   const mostOf = async (method: string, path: string) => {
     most = 0;
     const requests = Array.from({ length: 60 }, (_, n) => ({ method, path, body: { n: 1, 'list.0': n % 2 ? n : `${n}` } }));
-    await editing.handle({ body: { requests } } as unknown as ApiRequest);
+    await editing.handle({ body: { requests }, context: { hooks: {} } } as unknown as ApiRequest);
     return most;
   };
   assert.deepEqual([await mostOf('PUT', '/platform/t/1'), await mostOf('POST', '/platform/t')], [25, 60]);

@@ -8,6 +8,7 @@ import { errorToReport, type Progress } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import { stripConsumed } from '../endpoint/parse-request.ts';
+import { Chains, linkOf } from './batch-chains.ts';
 import { batchRouter, isWithoutBody, noQuery, type RoutedItem, routeItems } from './batch-items.ts';
 import { answerBatchOnce, type ExecutedBatch, type ItemAnswers } from './batch-once.ts';
 import { answerTransaction } from './batch-transaction.ts';
@@ -79,18 +80,14 @@ async function executeItems(
       break;
     }
     end = endOfChunk(items, at);
-    let lastOpen: Promise<unknown> = Promise.resolve();
+    const chains = new Chains();
     const first = at;
     const chunk = items.slice(at, end).map((item, n) => {
       const before = known.get(first + n);
       if (before !== undefined) return { text: before };
-      if (!item.endpoint.open) return answer(request, item, first + n, reportFault);
-      // These need only the application id, and comparing a password is slow: one at a time.
-      const answered = lastOpen.then(() =>
-        performance.now() > openUntil ? { text: timedOut } : answer(request, item, first + n, reportFault),
+      return chains.run(linkOf(item, request.context.hooks.watch), async () =>
+        item.endpoint.open && performance.now() > openUntil ? { text: timedOut } : answer(request, item, first + n, reportFault),
       );
-      lastOpen = answered;
-      return answered;
     });
     for (const one of await Promise.all(chunk)) {
       answers.push(one);
