@@ -42,9 +42,10 @@ export function addCheckCommand(program: Command, { checkService, withAdministra
 async function* migrations(administration: Administration): AsyncGenerator<Finding> {
   const pending: string[] = [];
   let isRefused = false;
-  for (const { appId, place } of administration.systems())
+  for await (const { appId, name, refused, isUnreachable } of administration.storeStates())
     try {
-      if ((await administration.pendingMigrations(appId, place)) > 0) pending.push(appId);
+      if (refused || isUnreachable) continue;
+      if ((await administration.pendingMigrations(appId, name)) > 0) pending.push(appId);
     } catch (error) {
       if (!(error instanceof OperatorError) || error instanceof StoreRefused) continue;
       isRefused = true;

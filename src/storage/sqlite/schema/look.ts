@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
+import { StoreRefused } from '../../identity.ts';
 import { type Level, pendingMigrations } from '../../migrations.ts';
+import { stateOfFile } from './identity.ts';
 import { levelOf } from './levels.ts';
 import { catalogMigrations, registryMigrations } from './migrations.ts';
 
@@ -24,6 +26,9 @@ const engineLevel = (db: DatabaseSync): Level =>
   levelOf(db, 'engine', Number(db.prepare('PRAGMA user_version').get()?.user_version));
 
 function reading<T>(path: string, read: (db: DatabaseSync) => T): T {
+  // Opening an empty file deletes the WAL beside it, which may be all that is left of a store.
+  const absent = stateOfFile(path);
+  if (absent) throw new StoreRefused(absent, path);
   const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   try {
     return read(db);
