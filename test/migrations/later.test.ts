@@ -57,7 +57,7 @@ it('what a later version has only added to is served, as it is by that version',
   );
   alter(
     registryOf(dataDir),
-    `CREATE TABLE rds_levels (scope TEXT PRIMARY KEY, reached INTEGER NOT NULL); INSERT INTO rds_levels VALUES ('engine', 99);
+    `INSERT INTO rds_levels VALUES ('engine', 99) ON CONFLICT (scope) DO UPDATE SET reached = 99;
      ALTER TABLE keys ADD COLUMN later TEXT`,
   );
   const service = await startService({ dataDir });
