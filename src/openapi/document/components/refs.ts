@@ -24,4 +24,11 @@ export function* refsIn(text: string): Generator<{ readonly kind: ComponentKind;
 /** A body of JSON. */
 export const jsonOf = (of: JsonObject, more: JsonObject = {}): JsonObject => ({ 'application/json': { schema: of, ...more } });
 
+/** JSON text in a string: what a client puts into an address. Generators of clients can send a text; few encode a parameter of JSON themselves. */
+export const jsonTextOf = (of: JsonObject): JsonObject => ({
+  type: 'string',
+  contentMediaType: 'application/json',
+  contentSchema: of,
+});
+
 export const listOf = (items: JsonObject): JsonObject => ({ type: 'array', items });

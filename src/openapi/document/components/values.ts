@@ -37,7 +37,7 @@ function conditionOf(value: JsonObject, more: Record<string, JsonObject> = {}): 
     $in: list,
     $nin: list,
     $exists: { type: 'boolean' },
-    $not: { type: 'object', additionalProperties: true },
+    $not: schema('ObjectValue'),
     $select: schema('SelectQuery'),
     $dontSelect: schema('SelectQuery'),
     ...more,
@@ -67,6 +67,8 @@ export const valueSchemas: Readonly<Record<string, JsonObject>> = {
   Timestamp: { type: 'string', format: 'date-time' },
   DateValue: wrapper('__type', 'Date', { iso: { type: 'string', format: 'date-time' } }),
   PointerValue: pointerTo(text),
+  // By a name of its own: generators make a class of it once, not one for each place.
+  ObjectValue: { type: 'object', additionalProperties: true },
   RelationValue: wrapper('__type', 'Relation', { className: text }),
   FileValue: wrapper(
     '__type',
@@ -105,7 +107,7 @@ export const valueSchemas: Readonly<Record<string, JsonObject>> = {
   PointerChange: changeOf(schema('PointerValue')),
   FileChange: changeOf(schema('FileInput')),
   ArrayChange: changeOf(listOf(any), ...arrayOperators),
-  ObjectChange: changeOf({ type: 'object', additionalProperties: true }),
+  ObjectChange: changeOf(schema('ObjectValue')),
   RelationChange: anyOf(schema('RelationValue'), nothing, schema('DeleteOperator'), ...relationOperators),
   StringCondition: conditionOf(text, { ...ordered(text), ...pattern, $text: schema('TextSearch') }),
   NumberCondition: conditionOf({ type: 'number' }, ordered({ type: 'number' })),
@@ -128,7 +130,7 @@ export const valueSchemas: Readonly<Record<string, JsonObject>> = {
   SubQuery: object(
     {
       className: text,
-      where: { type: 'object', additionalProperties: true },
+      where: schema('ObjectValue'),
       key: text,
       limit: { type: 'integer' },
       skip: { type: 'integer' },
@@ -136,16 +138,15 @@ export const valueSchemas: Readonly<Record<string, JsonObject>> = {
     { required: ['className'] },
   ),
   SelectQuery: object({ query: schema('SubQuery'), key: text }, { required: ['query', 'key'] }),
+  RelatedTo: object({ object: schema('PointerValue'), key: text }, { required: ['object', 'key'] }),
   Conditions: {
     type: 'object',
     description: 'Operators that join conditions, and conditions on the system fields.',
     properties: {
-      ...Object.fromEntries(
-        ['$or', '$and', '$nor'].map((name) => [name, listOf({ type: 'object', additionalProperties: true })]),
-      ),
-      $not: { type: 'object', additionalProperties: true },
+      ...Object.fromEntries(['$or', '$and', '$nor'].map((name) => [name, listOf(schema('ObjectValue'))])),
+      $not: schema('ObjectValue'),
       $text: schema('TextSearch'),
-      $relatedTo: object({ object: schema('PointerValue'), key: text }, { required: ['object', 'key'] }),
+      $relatedTo: schema('RelatedTo'),
       objectId: schema('StringCondition'),
       createdAt: schema('DateCondition'),
       updatedAt: schema('DateCondition'),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
-import { jsonOf, listOf, parameter, schema } from '../components/refs.ts';
+import { jsonTextOf, listOf, parameter, schema } from '../components/refs.ts';
 import { security } from '../components/security.ts';
 import { answer, body, bytes, count, flag, free, object, operation, type Paths, path, query, text } from './operation.ts';
 
@@ -42,7 +42,7 @@ export const bulkSchemas: Readonly<Record<string, JsonObject>> = {
 };
 
 const className = parameter('className');
-const where = { name: 'where', in: 'query', content: jsonOf(free) };
+const where = { name: 'where', in: 'query', schema: jsonTextOf(free) };
 const stages = ['unwind', 'group', 'project', 'sort', 'skip', 'limit', 'count'];
 const file = {
   required: true,
@@ -77,7 +77,8 @@ export const bulkPaths: Paths = {
         {
           name: 'pipeline',
           in: 'query',
-          content: jsonOf(listOf(free), { example: [{ $group: { _id: null, n: { $sum: 1 } } }] }),
+          schema: jsonTextOf(listOf(free)),
+          example: '[{"$group":{"_id":null,"n":{"$sum":1}}}]',
         },
         where,
         ...stages.map((name) => query(name, 'Short form, in place of `pipeline`.')),

@@ -2,7 +2,7 @@ import { needsMasterKey } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
 import type { DescribedTable } from '../../model/table.ts';
-import { header, jsonOf, listOf, parameter, response, schema } from '../components/refs.ts';
+import { header, jsonOf, jsonTextOf, listOf, parameter, response, schema } from '../components/refs.ts';
 import { security } from '../components/security.ts';
 import { examplesOf } from './examples.ts';
 
@@ -32,7 +32,7 @@ const whereOf = (identifier: string, more: JsonObject = {}): JsonObject => ({
   name: 'where',
   in: 'query',
   ...more,
-  content: jsonOf(schema(`${identifier}Where`)),
+  schema: jsonTextOf(schema(`${identifier}Where`)),
 });
 
 const resultsOf = (identifier: string): JsonObject => ({
