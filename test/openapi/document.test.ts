@@ -5,7 +5,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { create, defineTable, tableName } from '../support/query.ts';
 import type { Service } from '../support/service.ts';
 import { signUp } from '../support/users.ts';
-import { address, describedService, description, operationsOf, requested } from './described.ts';
+import { address, describedService, description, operationsOf, requested, resolved } from './described.ts';
 
 describe('openapi.json', () => {
   let service: Service;
@@ -145,6 +145,17 @@ describe('openapi.json', () => {
     const names = Object.keys(document.components.schemas);
     assert.equal(new Set(names.map((name) => name.toLowerCase())).size, names.length);
     for (const name of names) assert.match(name, /^[a-zA-Z0-9._-]+$/);
+  });
+
+  test('generators can read it: parameters have a schema, and objects in conditions a name', async () => {
+    const document = await description(service, 'Accounts');
+    const parameters = operationsOf(document).flatMap(([, , { parameters = [] }]) => parameters);
+    for (const one of parameters) assert.ok(resolved(document, one).schema, JSON.stringify(one));
+    const [where] = document.paths['/platform/classes/Accounts'].get.parameters;
+    const of = { $ref: '#/components/schemas/AccountsWhere' };
+    assert.deepEqual(where.schema, { type: 'string', contentMediaType: 'application/json', contentSchema: of });
+    for (const schema of Object.values(document.components.schemas.Conditions.properties))
+      assert.doesNotMatch(JSON.stringify(schema), /"type":"object"/);
   });
 
   test('@redocly/openapi-core finds no error', async () => {
