@@ -15,12 +15,12 @@ npx openapi-ts -i system.json -o hey -c @hey-api/client-fetch > hey.log
 npx swagger-typescript-api generate -p system.json -o swagger -n api.ts > swagger.log
 
 cat > use.ts <<END
-import { accountsCreate, accountsDelete, accountsFind, accountsGet } from './hey/index';
+import { type AccountsWhere, accountsCreate, accountsDelete, accountsFind, accountsGet } from './hey/index';
 import { client } from './hey/client.gen';
 import { Api } from './swagger/api';
 const headers = { 'X-Platform-Application-Id': '$app', 'X-Platform-API-Key': '$key' };
-// Both send a parameter of JSON as they find it.
-const where = JSON.stringify({ Name: 'Made by a generated client' }) as never;
+const conditions: AccountsWhere = { Name: 'Made by a generated client' };
+const where = JSON.stringify(conditions);
 const body = { Name: 'Made by a generated client', City: 'Haifa' };
 (async () => {
   client.setConfig({ baseUrl: '$url', headers });
