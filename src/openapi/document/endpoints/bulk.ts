@@ -61,7 +61,7 @@ const importParameters: readonly (readonly [string, string])[] = [
   ['encoding', 'Of the file.'],
 ];
 
-/** Reference: batch.md, aggregation.md, records.md#upsert, export.md#export-over-http, import.md#import-jobs. */
+/** Reference: batch.md, aggregation.md, records.md#upsert, explain.md#request, export.md#export-over-http, import.md#import-jobs. */
 export const bulkPaths: Paths = {
   [`${prefix}/batch`]: {
     post: operation(['batch', tag], 'Several writes', {
@@ -100,7 +100,7 @@ export const bulkPaths: Paths = {
     parameters: [className],
     get: operation(['explain', tag], 'How the store executes a query, and which index would help', {
       security: security.master,
-      parameters: [where, parameter('order')],
+      parameters: [where, ...['order', 'limit', 'skip', 'count', 'keys', 'excludeKeys', 'include'].map(parameter)],
       responses: {
         '200': answer(
           'The plan.',
