@@ -175,8 +175,8 @@ export class Files {
   }
 
   /** Sets the storage quota of a system. @param bytes `null`: no limit */
-  setQuota({ store }: FileSystem, bytes: number | null): Promise<void> {
-    return setQuota(store, bytes);
+  setQuota({ appId, store }: FileSystem, bytes: number | null): Promise<void> {
+    return setQuota(store, bytes, appId);
   }
 
   /** Removes partial uploads of processes that have crashed. Never throws. */

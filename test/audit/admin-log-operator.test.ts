@@ -64,6 +64,16 @@ for (const engine of engines)
       await takes('unblocked', ['users', id, { active: false }, { active: true }]);
     });
 
+    test('storage quota: set, set again, removed', async () => {
+      const { appId } = store.service();
+      await ofSystem('files', 'quota', '--bytes', '10MB');
+      await takes('set', ['system', appId, {}, { quota: 10_000_000 }]);
+      await ofSystem('files', 'quota', '--bytes', '10MB');
+      await takes('the same', ...[]);
+      await ofSystem('files', 'quota', '--none');
+      await takes('removed', ['system', appId, { quota: 10_000_000 }, {}]);
+    });
+
     test('schema apply: a row for each table; applied again it leaves none', async () => {
       const [table, role] = [unique('T'), unique('r')];
       const directory = join(folder, 'schema');

@@ -1,3 +1,4 @@
+import { insertAct, newAct, operator } from '../../acts/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { Filter } from '../../query/model/filter.ts';
 import { readRow } from '../../records/index.ts';
@@ -49,16 +50,17 @@ export function countWithin(schema: Schema, size: number, quota: number | null):
   return { ...countFiles(schema, 1, size), condition: { kind: 'and', items }, missing: 'outOfStorage' };
 }
 
-/** Sets the quota of a system. @param bytes `null`: no limit */
-export async function setQuota(store: Store, bytes: number | null): Promise<void> {
+/** Sets the quota of a system, as an act of the operator. @param bytes `null`: no limit */
+export async function setQuota(store: Store, bytes: number | null, appId: string): Promise<void> {
+  const { quota } = await readUsage(store);
+  const told = (value: number | null) => (value === null ? {} : { quota: value });
+  const act = newAct({ act: 'system', subject: appId, before: told(quota), after: told(bytes) }, operator);
   await store.write({
     plan(schema) {
       const table = tableOf(schema, usageTable);
       const assignments = assignmentsOf(table, { quota: bytes, updatedAt: Date.now() });
-      return {
-        changes: [],
-        mutations: [{ kind: 'update', table, objectId: usageId, guard: null, assignments, returning: [] }],
-      };
+      const set: Mutation = { kind: 'update', table, objectId: usageId, guard: null, assignments, returning: [] };
+      return { changes: [], mutations: quota === bytes ? [set] : [set, ...insertAct(schema, act)] };
     },
   });
 }

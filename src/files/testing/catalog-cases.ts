@@ -112,14 +112,14 @@ export function testCatalog(stores: () => readonly [Store, Store]): void {
   it('a quota is reached by the bytes that are there', async () => {
     const { files, bytes, quota } = await readUsage(store());
     assert.equal(quota, null);
-    await setQuota(store(), bytes + 1);
+    await setQuota(store(), bytes + 1, 'app');
     assert.deepEqual(await readUsage(store()), { files, bytes, quota: bytes + 1, outOfStorage: false });
     const file = await added(store(), 1);
     assert.equal((await readUsage(store())).outOfStorage, true);
     await removeFile(store(), file);
-    await setQuota(store(), 0);
+    await setQuota(store(), 0, 'app');
     assert.equal((await readUsage(store())).outOfStorage, true);
-    await setQuota(store(), null);
+    await setQuota(store(), null, 'app');
     assert.deepEqual(await readUsage(store()), { files, bytes, quota: null, outOfStorage: false });
   });
 
