@@ -2,6 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Query } from '../../query/model/selection.ts';
 import type { TableIndex } from '../../schema/model.ts';
+import { isSealed } from '../../schema/system-tables.ts';
 import type { Reader } from '../../storage/port.ts';
 import type { QueryPlan } from '../../storage/query-plan.ts';
 import { type Candidate, candidatesFor, isServed } from './candidates.ts';
@@ -28,6 +29,8 @@ export async function adviseIndexes(reader: Reader, query: Query, plan: QueryPla
   const { table } = query;
   const { records, rowsRead = records } = counts;
   if (rowsRead <= MAX_SMALL || table.indexes.size >= MAX_INDEXES) return undefined;
+  // Nobody may send its schema.
+  if (isSealed(table.className)) return undefined;
   const candidates = candidatesFor(query);
   const wanted = candidates.filter((candidate) => !isServed(table, candidate)).slice(0, MAX_ADVISED);
   if (wanted.length === 0) return undefined;
