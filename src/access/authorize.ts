@@ -5,7 +5,7 @@ import { isHidden, isLog, isSealed, isSiteTable, isSystemTable, secretFieldsOf }
 import { copiesFor, deletionsOf, holdsCopies, unmasked, withCopies } from './copies.ts';
 import { identitiesOf, names, pointerFieldsOf } from './entities.ts';
 import { bothOf, type Grant, type RowGuard } from './grant.ts';
-import { administers, holdsKey, type Principal } from './principal.ts';
+import { administers, holdsKey, master, type Principal } from './principal.ts';
 import { nowhere, type Visibility, visibilityFor } from './protected-fields.ts';
 import { copiedTables, type ReadableTable, type ReadableTables } from './readable.ts';
 
@@ -208,6 +208,17 @@ export function refuseOutright(principal: Principal, action: ClpAction, classNam
   if (className === '_User') refuseUsers(principal, action, objectId);
   // Every session belongs to a user, so an anonymous caller has none.
   if (className === '_Session' && principal.kind === 'anonymous') fail('permissionDenied', action, className);
+}
+
+/** Whether any caller may do this with a table: what `refuseOutright` refuses the master is refused everybody. */
+export function isEverAllowed(action: ClpAction, className: string): boolean {
+  try {
+    refuseOutright(master, action, className);
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
 }
 
 /** Whom the class-level permissions of an action affect: all callers (`counts`), only administrators' agents, or no caller. */

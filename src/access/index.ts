@@ -2,6 +2,7 @@ export {
   actsAsMaster,
   authorize,
   grantFor,
+  isEverAllowed,
   isLimitedToUserFields,
   mayCreateTable,
   needsMasterKey,

@@ -91,6 +91,31 @@ describe('openapi.json', () => {
     assert.deepEqual([sent.required, sent.properties.Doc], [['Email'], { $ref: '#/components/schemas/FileInput' }]);
   });
 
+  test('operations that are refused whoever asks are not described, nor their bodies', async () => {
+    const { paths, components } = await description(service, '_AdminLog,_syslogTriggers,_RequestLog');
+    const methods = (path: string) => Object.keys(paths[path]).filter((name) => /^(?:get|post|put|delete)$/.test(name));
+    const of = (table: string) => [`/platform/classes/${table}`, `/platform/classes/${table}/{objectId}`].map(methods);
+    assert.deepEqual(of('_AdminLog'), [['get'], ['get']]);
+    assert.deepEqual(of('_syslogTriggers'), [
+      ['get', 'post', 'put'],
+      ['get', 'put'],
+    ]);
+    assert.deepEqual(of('_RequestLog'), [
+      ['get', 'post', 'put', 'delete'],
+      ['get', 'put', 'delete'],
+    ]);
+    const bodies = Object.keys(components.schemas).filter((name) => /^_AdminLog(?:Create|Update)$/.test(name));
+    assert.deepEqual(bodies, []);
+    // Those that are left out answer so.
+    for (const [method, path] of [
+      ['POST', '/platform/classes/_AdminLog'],
+      ['PUT', '/platform/classes/_AdminLog/abcdefghij'],
+      ['DELETE', '/platform/classes/_AdminLog/abcdefghij'],
+      ['DELETE', '/platform/classes/_syslogTriggers/abcdefghij'],
+    ] as const)
+      assert.equal((await service.call(method, path, { body: {} })).body.code, 119, `${method} ${path}`);
+  });
+
   test('functions that the system may call, with their input', async () => {
     const { paths } = await description(service, 'Tags');
     const called = paths[`/functions/${service.appId}/order`].post;

@@ -61,7 +61,8 @@ describe('the examples of openapi.json', () => {
     const { get: find, post: create } = document.paths[path];
     const found = await send(path, 'get', find);
     assert.equal(typeof found.body.count, 'number', path);
-    if (bodyExample(create) === undefined) return false;
+    // A table that nobody writes has none.
+    if (!create || bodyExample(create) === undefined) return false;
     const { objectId } = (await send(path, 'post', create)).body;
     const one = `${path}/{objectId}`;
     const { get: read, put: update, delete: remove } = document.paths[one];

@@ -1,4 +1,4 @@
-import { needsMasterKey } from '../../../access/index.ts';
+import { isEverAllowed, needsMasterKey } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { prefix } from '../../../kernel/prefix.ts';
 import type { DescribedTable } from '../../model/table.ts';
@@ -63,6 +63,10 @@ export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Re
     ...more,
   });
   const made = className === '_User' || className === '_Session' ? 'SignedUp' : 'Created';
+  // What is refused whoever asks, as for tables that the service alone writes, is no operation.
+  const mayCreate = isEverAllowed('create', className);
+  const mayUpdate = isEverAllowed('update', className);
+  const mayDelete = isEverAllowed('delete', className);
   return {
     [prefix + base]: {
       'x-permissions': permissionsOf(table),
@@ -71,19 +75,25 @@ export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Re
         parameters: [whereOf(identifier), ...paged, ...shown],
         responses: { '200': ok('Found.', resultsOf(identifier)), ...errors },
       }),
-      post: operation('create', 'Create', {
-        parameters: ['ifNew', 'once'].map(parameter),
-        requestBody: bodyOf('Create', examples?.create),
-        responses: { '201': response(made), ...errors },
+      ...(mayCreate && {
+        post: operation('create', 'Create', {
+          parameters: ['ifNew', 'once'].map(parameter),
+          requestBody: bodyOf('Create', examples?.create),
+          responses: { '201': response(made), ...errors },
+        }),
       }),
-      put: operation('updateAll', 'Change many', {
-        parameters: [whereOf(identifier, { required: true }), ...manyWritten],
-        requestBody: bodyOf('Update', undefined),
-        responses: { '200': response('UpdatedAll'), ...errors },
+      ...(mayUpdate && {
+        put: operation('updateAll', 'Change many', {
+          parameters: [whereOf(identifier, { required: true }), ...manyWritten],
+          requestBody: bodyOf('Update', undefined),
+          responses: { '200': response('UpdatedAll'), ...errors },
+        }),
       }),
-      delete: operation('deleteAll', 'Delete many', {
-        parameters: [whereOf(identifier, { required: true }), ...manyWritten],
-        responses: { '200': response('DeletedAll'), ...errors },
+      ...(mayDelete && {
+        delete: operation('deleteAll', 'Delete many', {
+          parameters: [whereOf(identifier, { required: true }), ...manyWritten],
+          responses: { '200': response('DeletedAll'), ...errors },
+        }),
       }),
     },
     [`${prefix}${base}/{objectId}`]: {
@@ -96,14 +106,18 @@ export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Re
           ...errors,
         },
       }),
-      put: operation('update', 'Change', {
-        parameters: ['ifMatch', 'once'].map(parameter),
-        requestBody: bodyOf('Update', examples?.update),
-        responses: { '200': response('Updated'), ...errors },
+      ...(mayUpdate && {
+        put: operation('update', 'Change', {
+          parameters: ['ifMatch', 'once'].map(parameter),
+          requestBody: bodyOf('Update', examples?.update),
+          responses: { '200': response('Updated'), ...errors },
+        }),
       }),
-      delete: operation('delete', 'Delete', {
-        parameters: ['ifMatch', 'once'].map(parameter),
-        responses: { '200': response('Deleted'), ...errors },
+      ...(mayDelete && {
+        delete: operation('delete', 'Delete', {
+          parameters: ['ifMatch', 'once'].map(parameter),
+          responses: { '200': response('Deleted'), ...errors },
+        }),
       }),
     },
   };

@@ -1,3 +1,4 @@
+import { isEverAllowed } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type DescribedField, type DescribedTable, isWriteOnly } from '../../model/table.ts';
 import { schema } from '../components/refs.ts';
@@ -35,8 +36,12 @@ export function schemasOfTable(table: DescribedTable, identifierOf: IdentifierOf
         ...requiring(required),
       }),
     },
-    [`${identifier}Create`]: together('CreateOptions', common, { ...fieldsOf(own, 'write'), ...requiring(mustBeSent) }),
-    [`${identifier}Update`]: together('UpdateOptions', plainFieldsOf(fields, 'change')),
+    ...(isEverAllowed('create', className) && {
+      [`${identifier}Create`]: together('CreateOptions', common, { ...fieldsOf(own, 'write'), ...requiring(mustBeSent) }),
+    }),
+    ...(isEverAllowed('update', className) && {
+      [`${identifier}Update`]: together('UpdateOptions', plainFieldsOf(fields, 'change')),
+    }),
     [`${identifier}Where`]: together('Conditions', plainFieldsOf(readable, 'condition')),
   };
 }
