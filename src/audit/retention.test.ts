@@ -29,6 +29,7 @@ beforeEach(async () => {
     _RequestLog: { path: { type: 'String' } },
     _syslogTriggers: {},
     _Timeline: { Last: { type: 'Boolean' } },
+    _AdminLog: {},
     _IdempotencyKey: {},
     _Session: { expiresAt: { type: 'Date' } },
     Others: {},
@@ -114,12 +115,14 @@ test('a session that is used while those that have expired go stays', async () =
 test('each log has its own days', async () => {
   const logs = ['_RequestLog', '_syslogTriggers', '_Timeline'];
   for (const className of logs) await add(className, [now - 5 * DAY_MS, now - 3 * DAY_MS, now - DAY_MS]);
+  await add('_AdminLog', [now - 2 * DAY_MS, now - DAY_MS, now]);
   await deleteOld(store, { requestLogDays: 2, triggerLogDays: 4, timelineDays: 6, adminLogDays: 1 }, now, never);
   assert.deepEqual(await Promise.all(logs.map(left)), [
     [now - DAY_MS],
     [now - 3 * DAY_MS, now - DAY_MS],
     [now - 5 * DAY_MS, now - 3 * DAY_MS, now - DAY_MS],
   ]);
+  assert.deepEqual(await left('_AdminLog'), [now - DAY_MS, now]);
 });
 
 test('keys of repeated requests go after a day, whatever the settings', async () => {
