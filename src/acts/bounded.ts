@@ -54,7 +54,7 @@ const hidden = '***';
  * Hides what may be a secret in values that people write freely: all that a suspicious name holds (audit.md#request-log), session tokens, and
  * credentials in addresses.
  */
-export function withoutSecretValues(value: JsonValue): JsonValue {
+function withoutSecretValues(value: JsonValue): JsonValue {
   if (typeof value === 'string') {
     const clean = withoutCredentials(value, []);
     return clean.includes('://') ? withoutSecrets(clean) : clean;
@@ -66,7 +66,7 @@ export function withoutSecretValues(value: JsonValue): JsonValue {
   );
 }
 
-/** Returns the value of a flag; `***` if its name says that it may be a secret. */
-export function flagValue(name: string, value: JsonValue): JsonValue {
-  return isSecretName(name) && value !== null ? hidden : withoutSecretValues(value);
+/** Returns a value as the log keeps it; `***` if one of the names that lead to it says that it may be a secret. */
+export function valueUnder(names: readonly string[], value: JsonValue): JsonValue {
+  return names.some(isSecretName) && value !== null ? hidden : withoutSecretValues(value);
 }

@@ -1,4 +1,4 @@
 export { type Act, type ActFacts, type Actor, newAct, operator, whoOf } from './act.ts';
 export { adminLog, insertAct } from './act-row.ts';
-export { flagValue, withoutSecretValues } from './bounded.ts';
+export { valueUnder } from './bounded.ts';
 export { type ActRegistry, deliverActs, registryAct, systemAct } from './deliver-acts.ts';

@@ -1,6 +1,7 @@
-import { type ActFacts, flagValue, withoutSecretValues } from '../acts/index.ts';
+import { type ActFacts, valueUnder } from '../acts/index.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import type { WriteEvent } from '../records/index.ts';
+import { rootOf } from '../schema/model.ts';
 import { isOperator } from '../values/index.ts';
 
 /** A table whose records are administered: what of them is in the log, and how. */
@@ -14,8 +15,12 @@ interface AdministeredTable {
   readonly also?: (event: WriteEvent) => JsonObject;
   /** Names the record: its objectId if left out. */
   readonly nameField?: string;
-  /** Returns a value as the log keeps it. @param name the record's, by `nameField` */
-  readonly shown?: (value: JsonValue, field: string, name: string) => JsonValue;
+  /**
+   * Returns a value as the log keeps it.
+   * @param place a field, or a place inside one: `Value.Payment`
+   * @param names the record's by `nameField`, before the write and after it
+   */
+  readonly shown?: (value: JsonValue, place: string, names: readonly string[]) => JsonValue;
 }
 
 /** Never the password, nor what it was. Reference: audit.md#log-of-administrators. */
@@ -43,13 +48,13 @@ const flags: AdministeredTable = {
   act: 'configuration',
   fields: ['Name', 'Value'],
   nameField: 'Name',
-  shown: (value, field, name) => (field === 'Value' ? flagValue(name, value) : value),
+  shown: (value, place, names) => (rootOf(place) === 'Value' ? valueUnder([...names, ...place.split('.')], value) : value),
 };
 
 const triggers: AdministeredTable = {
   act: 'triggers',
   fields: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'],
-  shown: (value) => withoutSecretValues(value),
+  shown: (value, place) => valueUnder(place.split('.').slice(1), value),
 };
 
 const tables: ReadonlyMap<string, AdministeredTable> = new Map([
@@ -71,9 +76,9 @@ export const isAdministered = (className: string): boolean => tables.has(classNa
 export function fieldsToRead(className: string, action: 'update' | 'remove', sent: JsonObject): readonly string[] | null {
   const table = tables.get(className);
   if (!table) return null;
-  const isSent = (name: string) => Object.hasOwn(sent, name);
   const { fields, unshown = [], nameField } = table;
-  const isTold = action === 'remove' || nameField !== undefined || fields.some(isSent) || unshown.some(isSent);
+  const isTold =
+    action === 'remove' || nameField !== undefined || Object.keys(sent).some((key) => fields.includes(rootOf(key)) || unshown.includes(key));
   return isTold ? (read.get(className) ?? null) : null;
 }
 
@@ -85,36 +90,49 @@ export function actOf(event: WriteEvent): ActFacts | null {
   const { act, fields, nameField, shown = (value) => value, also = () => ({}) } = table;
   const earlier = seen?.before ?? null;
   const sent = event.sent;
-  const present = (name: string): JsonValue => setBy(own(sent, name));
-  const recordName = nameField && text((earlier && own(earlier, nameField)) ?? present(nameField));
-  const subject = recordName || event.objectId;
+  const present = (place: string): JsonValue => setBy(own(sent, place));
+  const names = nameField ? [earlier && own(earlier, nameField), present(nameField)].map(text).filter((name) => name !== '') : [];
+  const [subject = event.objectId] = names;
   const side = (values: readonly (readonly [string, JsonValue])[]): JsonObject =>
-    Object.fromEntries(values.map(([name, value]) => [name, shown(value, name, subject)]));
+    Object.fromEntries(values.map(([place, value]) => [place, shown(value, place, names)]));
   if (event.event === 'delete') return { act, subject, before: side(held(earlier, fields)) };
+  const places = placesIn(sent, fields);
   if (event.event === 'create') {
-    const made = fields.flatMap((name) => (Object.hasOwn(sent, name) ? [[name, present(name)] as const] : []));
+    const made = places.map((place) => [place, present(place)] as const);
     return { act, subject, after: { ...side(made), ...also(event) } };
   }
-  const changed = fields.filter((name) => {
-    const was = (earlier && own(earlier, name)) ?? null;
-    return Object.hasOwn(sent, name) && canonicalJson(present(name)) !== canonicalJson(was);
-  });
+  const changed = places.filter((place) => canonicalJson(present(place)) !== canonicalJson(valueAt(earlier, place)));
   const further = also(event);
   if (changed.length + Object.keys(further).length === 0) return null;
   return {
     act,
     subject,
     before: side(held(earlier, changed)),
-    after: { ...side(changed.map((name) => [name, present(name)])), ...further },
+    after: { ...side(changed.map((place) => [place, present(place)])), ...further },
   };
 }
 
+/** Returns the fields that a body sets, and the places inside them, in the order of the fields. */
+const placesIn = (sent: JsonObject, fields: readonly string[]): string[] => {
+  const places = Object.keys(sent);
+  return fields.flatMap((name) => places.filter((place) => rootOf(place) === name));
+};
+
 /** The values of a record, without those that it does not have. */
-const held = (record: JsonObject | null, fields: readonly string[]): [string, JsonValue][] =>
-  fields.flatMap((name): [string, JsonValue][] => {
-    const value = (record && own(record, name)) ?? null;
-    return value === null ? [] : [[name, value]];
+const held = (record: JsonObject | null, places: readonly string[]): [string, JsonValue][] =>
+  places.flatMap((place): [string, JsonValue][] => {
+    const value = valueAt(record, place);
+    return value === null ? [] : [[place, value]];
   });
+
+/** Returns the value of a field, or of a place inside it; `null` if there is none. */
+function valueAt(record: JsonObject | null, place: string): JsonValue {
+  let value: JsonValue | undefined = record ?? undefined;
+  // What an earlier write of the same commit has set there.
+  if (record && Object.hasOwn(record, place)) return record[place] ?? null;
+  for (const name of place.split('.')) value = isJsonObject(value) || Array.isArray(value) ? own(value as JsonObject, name) : undefined;
+  return value ?? null;
+}
 
 /** A field operator stands as it was sent, except one that deletes. */
 const setBy = (sent: JsonValue | undefined): JsonValue => {
@@ -122,7 +140,7 @@ const setBy = (sent: JsonValue | undefined): JsonValue => {
   return isOperator(value) && own(value, '__op') === 'Delete' ? null : value;
 };
 
-const text = (value: JsonValue): string => (typeof value === 'string' ? value : '');
+const text = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 
 /** Returns the members that an operator adds to a Relation and removes from it; `null` if it does neither. */
 function membersOf(sent: JsonValue | undefined): JsonObject | null {

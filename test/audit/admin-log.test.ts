@@ -82,6 +82,25 @@ for (const engine of engines)
         await takes('flag', ['configuration', flag, { Value: { [flag]: true } }, { Value: { [flag]: false } }]);
         await send('PUT', path('Config', config), { Value: { [flag]: false } });
         await takes('the same value');
+        const place = `Value.${flag}`;
+        await send('PUT', path('Config', config), { [place]: true });
+        await takes('a place in a flag', ['configuration', flag, { [place]: false }, { [place]: true }]);
+        await send('PUT', path('Config', config), { [place]: true });
+        await takes('the same value in a place');
+        await send('PUT', path('Config', config), { 'Value.ApiKey': 'hunter4', [place]: false });
+        await takes('a secret place', ['configuration', flag, { [place]: true }, { 'Value.ApiKey': '***', [place]: false }]);
+        await send('PUT', path('Config', config), { 'Value.ApiKey': { __op: 'Delete' } });
+        await takes('deleted place', ['configuration', flag, { 'Value.ApiKey': '***' }, { 'Value.ApiKey': null }]);
+        const { objectId: renamed } = await send('POST', path('Config'), { Name: 'Plain', Value: {} });
+        await send('PUT', path('Config', renamed), { Name: secretFlag, Value: { v: 'hunter5' } });
+        const secret = { Name: secretFlag, Value: '***' };
+        await takes(
+          'a name that makes the value a secret',
+          ['configuration', 'Plain', null, { Name: 'Plain', Value: {} }],
+          ['configuration', 'Plain', { Name: 'Plain', Value: '***' }, secret],
+        );
+        await send('DELETE', path('Config', renamed));
+        await takes('deleted', ['configuration', secretFlag, secret, null]);
         const { objectId: hidden } = await send('POST', path('Config'), { Name: secretFlag, Value: { [secretFlag]: 'hunter2' } });
         await takes('a secret', ['configuration', secretFlag, null, { Name: secretFlag, Value: '***' }]);
         await send('PUT', path('Config', hidden), { Value: { [secretFlag]: 'hunter3' } });
