@@ -89,6 +89,20 @@ for (const engine of engines)
       assert.equal((await service.call('PUT', `/platform/schemas/${table}`, { body: { indexes } })).status, 200);
     });
 
+    const branches: [what: string, branches: Json[], keys: Json[]][] = [
+      ['of the same field', ['city 7', 'city 8', 'city 9'].map((City) => ({ City })), [{ City: 1 }]],
+      [
+        'whose fields are the first ones of another',
+        [{ Text: 'text 12' }, { Text: 'text 13', Age: 513 }, { Age: 514, Text: 'text 14' }],
+        [{ Text: 1, Age: 1 }],
+      ],
+    ];
+    for (const [what, $or, keys] of branches)
+      test(`branches ${what} share their index`, async () => {
+        const { advice } = await explained(table, { where: { $or } });
+        assert.deepEqual(Object.values(advice?.indexes ?? {}), keys, JSON.stringify(advice));
+      });
+
     const notAdvised: [what: string, query: Json][] = [
       ['nothing asked', {}],
       ['a look-up by id', { where: { objectId: 'abcdefghij' } }],
@@ -102,6 +116,8 @@ for (const engine of engines)
       ['a value that half of the records have', { where: { Size: 'small' } }],
       ['an $or with a branch that no index helps', { where: { $or: [{ City: 'city 7' }, { Text: { $regex: 'x' } }] } }],
       ['a field that does not exist', { where: { Nothing: 1 } }],
+      ['branches that have a fifth of the records together', { where: { $or: cities(0, 20) } }],
+      ['an $or that needs more indexes than are advised', { where: { $or: manyIndexes() } }],
     ];
     for (const [what, query] of notAdvised)
       test(`no advice for ${what}`, async () => {
@@ -161,6 +177,16 @@ for (const engine of engines)
       assert.deepEqual([unknown.status, unknown.body.code], [400, 103]);
     });
   });
+
+const cities = (from: number, to: number): Json[] =>
+  Array.from({ length: to - from }, (_, at) => ({ City: `city ${from + at}` }));
+
+/** Branches of six combinations of fields, none of which begins with another. */
+const manyIndexes = (): Json[] => {
+  const City = 'city 7';
+  const [Text, Name, Age] = ['text 12', 'name 12', 12];
+  return [{ City, Text }, { Text, Name }, { Name, Age }, { Age, City }, { Age, Text }, { Name, City }];
+};
 
 function recordOf(n: number): Json {
   return {

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
+import { allOf, anyOf } from '../../query/index.ts';
 import type { Query } from '../../query/model/selection.ts';
 import type { TableIndex } from '../../schema/model.ts';
 import { isSealed } from '../../schema/system-tables.ts';
 import type { Reader } from '../../storage/port.ts';
 import type { QueryPlan } from '../../storage/query-plan.ts';
-import { type Candidate, candidatesFor, isServed } from './candidates.ts';
+import { type Candidate, candidatesFor, isServed, type Sharing, sharedIndexes } from './candidates.ts';
 import { type Counts, countUpTo, mainStepOf } from './counts.ts';
 
 /** A body for `PUT schemas/{Table}` that makes the indexes. */
@@ -17,28 +19,42 @@ export interface Advice {
 const MAX_SMALL = 1_000;
 /** Indexes of a table beyond which none is advised: each one slows down every write. */
 const MAX_INDEXES = 30;
-/** Indexes that one answer advises, for the branches of an `$or`. */
-const MAX_ADVISED = 5;
+/** Indexes that the branches of an `$or` may need, those that the table has included: each takes a count. */
+const MAX_INDEXES_OF_QUERY = 5;
+/** Time after which no further records are counted, in milliseconds: each count has the time limit of a query. */
+const MAX_COUNTING_MS = 5 * SECOND_MS;
 /** An index helps if at most one in so many records meets its conditions, or, for a page in its order, is read. */
 const MIN_RATIO = 10;
 /** Cost of a search in an index, in page reads, besides the records that it leads to. */
 const COST_OF_SEARCH = 10;
 
-/** Returns the indexes that would help a query; `undefined` if none would, or it reads few records. Reference: explain.md#advice. */
-export async function adviseIndexes(reader: Reader, query: Query, plan: QueryPlan, counts: Counts): Promise<Advice | undefined> {
+/**
+ * Returns the indexes that would help a query; `undefined` if none would, or it reads few records. Reference: explain.md#advice.
+ * @param began when the explanation began, by `performance.now()`
+ */
+export async function adviseIndexes(
+  reader: Reader,
+  query: Query,
+  plan: QueryPlan,
+  counts: Counts,
+  began: number,
+): Promise<Advice | undefined> {
   const { table } = query;
   const { records, rowsRead = records } = counts;
   if (rowsRead <= MAX_SMALL || table.indexes.size >= MAX_INDEXES) return undefined;
   // Nobody may send its schema.
   if (isSealed(table.className)) return undefined;
-  const candidates = candidatesFor(query);
-  const wanted = candidates.filter((candidate) => !isServed(table, candidate)).slice(0, MAX_ADVISED);
-  if (wanted.length === 0) return undefined;
+  const needed = sharedIndexes(candidatesFor(query), MAX_INDEXES_OF_QUERY);
+  const wanted = needed?.filter(([candidate]) => !isServed(table, candidate)) ?? [];
+  if (!needed || wanted.length === 0) return undefined;
   // Each branch of an `$or` needs its index, or all records are read.
-  for (const candidate of candidates) if (!(await isOfUse(reader, query, plan, rowsRead, candidate))) return undefined;
+  for (const sharing of needed) {
+    if (performance.now() - began > MAX_COUNTING_MS) return undefined;
+    if (!(await areOfUse(reader, query, plan, rowsRead, sharing))) return undefined;
+  }
   const names = new Set([...table.indexes.keys(), ...table.uniqueIndexes.keys()].map((name) => name.toLowerCase()));
   const indexes = new Map<string, JsonObject>();
-  for (const { keys } of wanted) {
+  for (const [{ keys }] of wanted) {
     const name = freeName(keys, names);
     names.add(name.toLowerCase());
     indexes.set(name, Object.fromEntries(keys));
@@ -46,14 +62,32 @@ export async function adviseIndexes(reader: Reader, query: Query, plan: QueryPla
   return { indexes: Object.fromEntries(indexes) };
 }
 
-async function isOfUse(reader: Reader, query: Query, plan: QueryPlan, rowsRead: number, candidate: Candidate): Promise<boolean> {
-  const { order, skip, limit, count } = query;
+/** Whether an index would be used for all branches that share it. */
+async function areOfUse(
+  reader: Reader,
+  query: Query,
+  plan: QueryPlan,
+  rowsRead: number,
+  sharing: Sharing,
+): Promise<boolean> {
+  const { skip, limit, count } = query;
   const sorts = plan.steps.some(({ kind, isPartial }) => kind === 'sort' && !isPartial);
   // The first records of an index in the order of the query are its page: no others are read.
-  if (candidate.isOrdered && sorts && !count && (skip + limit) * MIN_RATIO <= rowsRead) return true;
-  if (candidate.conditions.length === 0) return false;
-  const matching = await countUpTo(reader, query, candidate.conditions);
+  const isPage = (candidate: Candidate) => candidate.isOrdered && sorts && !count && (skip + limit) * MIN_RATIO <= rowsRead;
+  if (sharing.every(isPage)) return true;
+  if (sharing.some(({ conditions }) => conditions.length === 0)) return false;
+  const matching = await countUpTo(reader, query, [anyOf(sharing.map(({ conditions }) => allOf(conditions)))]);
   if (matching * MIN_RATIO > rowsRead) return false;
+  return sharing.every((candidate) => isPreferred(candidate, query, plan, { matching, sorts }));
+}
+
+/** Whether the database would prefer an index that leads to so many records. */
+function isPreferred(
+  candidate: Candidate,
+  { order }: Query,
+  plan: QueryPlan,
+  { matching, sorts }: { readonly matching: number; readonly sorts: boolean },
+): boolean {
   if (plan.cost !== undefined)
     return candidate.isOrdered || plan.cost > costOfIndex(matching, plan.cost, mainStepOf(plan)?.index !== undefined);
   // Without statistics SQLite prefers an order to a range.

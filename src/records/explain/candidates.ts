@@ -23,6 +23,9 @@ export interface Candidate {
   readonly isHalfOpen: boolean;
 }
 
+/** Candidates that one index serves. The first has its keys. */
+export type Sharing = readonly [Candidate, ...Candidate[]];
+
 /** Conditions that an index can answer, of those that all have to hold. */
 interface Conditions {
   readonly equal: ReadonlyMap<string, Filter>;
@@ -119,6 +122,20 @@ function sortKeys(order: readonly OrderKey[]): readonly Key[] | null {
   }
   const last = keys.at(-1);
   return keys.length > 1 && last?.[0] === 'objectId' && last[1] === 1 ? keys.slice(0, -1) : keys;
+}
+
+/**
+ * Joins candidates that one index serves: those with the same fields, and those with its first ones.
+ * @returns `null` if they need more than so many indexes
+ */
+export function sharedIndexes(candidates: readonly Candidate[], atMost: number): readonly Sharing[] | null {
+  const shared: [Candidate, ...Candidate[]][] = [];
+  for (const candidate of candidates.toSorted((one, other) => other.keys.length - one.keys.length)) {
+    const sharing = shared.find(([first]) => covers(first.keys, candidate));
+    if (sharing) sharing.push(candidate);
+    else if (shared.push([candidate]) > atMost) return null;
+  }
+  return shared;
 }
 
 /** Whether the table has an index that does for a query what the candidate would. */

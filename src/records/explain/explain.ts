@@ -28,6 +28,7 @@ export function explainRecords(context: RecordContext, className: string, option
   const { store, principal, patterns } = context;
   requireMasterKey(principal);
   return retryOnSchemaChange(store, async (schema) => {
+    const began = performance.now();
     refuseOutright(principal, 'find', className);
     const requested = schema.tables.get(className) ?? fail('classMissing', className.slice(0, limits.nameLength));
     const scope = { schema, principal, patterns };
@@ -37,7 +38,7 @@ export function explainRecords(context: RecordContext, className: string, option
     const query = buildQuery(options, authorize(principal, 'find', table, schema), scope);
     const plan = await store.reader.explain(query);
     const counts = await countsOf(store.reader, query, plan);
-    const advice = await adviseIndexes(store.reader, query, plan, counts);
+    const advice = await adviseIndexes(store.reader, query, plan, counts, began);
     const { rowsRead } = counts;
     const index = mainStepOf(plan)?.index;
     return {
