@@ -10,9 +10,11 @@ import { Descriptions, describeSystem, REMEMBERED, textOf } from './descriptions
 const parts = { base: 'http://127.0.0.1', functions: [] };
 
 /** A store of tables without records. */
-function storeOf(tables: number, fields = 3) {
+const storeOf = (tables: number, fields = 3) => storeWith(Array.from({ length: tables }, (_, n) => `T${n}`), fields);
+
+function storeWith(classNames: readonly string[], fields = 3) {
   const added = Array.from({ length: fields }, (_, at) => ({ name: `F${at}`, type: 'String' as const }));
-  const changes = Array.from({ length: tables }, (_, n) => ({ kind: 'createTable' as const, className: `T${n}`, fields: added }));
+  const changes = classNames.map((className) => ({ kind: 'createTable' as const, className, fields: added }));
   const state: { schema: Schema; labels: number } = { schema: applyChanges(emptySchema, changes), labels: 0 };
   const store = { schema: () => state.schema, tableVersion: () => state.labels } as unknown as Store;
   return { context: masterContext(store), state };
@@ -85,4 +87,17 @@ test('other work has its turn while a large system is described', async () => {
   await describeSystem(context, [], parts);
   isMade = true;
   assert.ok(turns > 3, `${turns} turns`);
+});
+
+test('no table takes the id of an operation or the name of a tag', async () => {
+  const ofAliases = ['_User', '_Role', '_Session', 'users', 'roles', 'sessions', 'Call', 'callFunction', 'CallFunction'];
+  const { context } = storeWith([...ofAliases, 'service_users', 'Files', 'Service', 'Schemas', 'Functions']);
+  const functions = ['find', 'create', 'get'].map((name) => ({ name }));
+  const { tags, paths } = JSON.parse(await describeSystem(context, [], { ...parts, functions }));
+  const names = tags.map(({ name }: { name: string }) => name);
+  assert.deepEqual(names, [...new Set(names)]);
+  const operations = Object.values<object>(paths).flatMap((item) => Object.values(item));
+  const ids = operations.flatMap(({ operationId }) => operationId?.toLowerCase() ?? []);
+  assert.ok(ids.length > 100);
+  assert.deepEqual(ids, [...new Set(ids)]);
 });

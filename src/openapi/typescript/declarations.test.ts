@@ -82,3 +82,13 @@ test('names of tables become unique identifiers; the table keeps its name', () =
   for (const line of [`  Accounts: { record: AccountsRecord;`, `  'א': { record: `, `  'a b': { record: a_bRecord;`])
     assert.ok(text.includes(line), line);
 });
+
+test('no table has the name of a type that every file declares', () => {
+  const shared = namesIn(declarationsOf([], 'x'));
+  // A type of the table `System` may be called SystemRecord.
+  const ofTables = shared.filter((name) => /(?:Record|Create|Update|Conditions|Where)$/.test(name));
+  assert.deepEqual(ofTables, []);
+  const tables = Object.fromEntries(shared.map((name) => [name.replace(/(?:Conditions|Where)$/, ''), []]));
+  const declared = namesIn(declarationsOf(tablesOf({ ...tables, System: [] }), 'x'));
+  assert.deepEqual(declared, [...new Set(declared)]);
+});

@@ -43,7 +43,7 @@ function tableTypes(table: DescribedTable, names: ReadonlyMap<string, string>): 
     ...fields.map((field) => property(field, '?', updateType(field))),
     ...places(fields, ['Object', 'Array'], 'PlaceChange'),
     '}',
-    `export interface ${identifier}Conditions extends SystemConditions {`,
+    `export interface ${identifier}Conditions extends ConditionsOfSystemFields {`,
     ...readable.map((field) => property(field, '?', typesOf(field).condition)),
     '}',
     `/** Which records of \`${commentText(className)}\` to find. */`,

@@ -156,7 +156,7 @@ export type SystemFields = {
   createdBy: Pointer<'_User'>;
   updatedBy: Pointer<'_User'>;
 };
-export type SystemConditions = {
+export type ConditionsOfSystemFields = {
   objectId?: IdCondition;
   createdAt?: DateCondition;
   updatedAt?: DateCondition;

@@ -1,6 +1,7 @@
 import type { CallableFunction } from '../../../functions/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { serviceVersion } from '../../../kernel/version.ts';
+import { operationPrefixes } from '../../model/names.ts';
 import { describerOf, type SystemTables } from '../../model/read-tables.ts';
 import type { DescribedTable } from '../../model/table.ts';
 import { answerSchemas, writeAnswers } from '../components/answers.ts';
@@ -40,9 +41,9 @@ const shared: Readonly<Record<ComponentKind, ReadonlyMap<string, JsonObject>>> =
 
 /** Other addresses of the records of tables. */
 const aliases: ReadonlyMap<string, RecordAddress> = new Map([
-  ['_User', { base: '/users', id: 'users', tag: 'Users and sessions' }],
-  ['_Role', { base: '/roles', id: 'roles', tag: 'Users and sessions' }],
-  ['_Session', { base: '/sessions', id: 'sessions', tag: 'Users and sessions' }],
+  ['_User', { base: '/users', id: operationPrefixes.users, tag: 'Users and sessions' }],
+  ['_Role', { base: '/roles', id: operationPrefixes.roles, tag: 'Users and sessions' }],
+  ['_Session', { base: '/sessions', id: operationPrefixes.sessions, tag: 'Users and sessions' }],
 ]);
 
 const tagsOfService = ['Users and sessions', 'Many records', 'Schemas', 'Files', 'Functions', 'Service'];
@@ -95,7 +96,8 @@ export async function documentOf({ appId, base, tables, functions }: DescribedSy
     },
     servers: [{ url: base }],
     security: security.any,
-    tags: [...tags, ...tagsOfService.map((name) => ({ name }))],
+    // A table may have the name of one of these tags, which then has the operations of both.
+    tags: [...tags, ...tagsOfService.filter((name) => !tags.some((tag) => tag.name === name)).map((name) => ({ name }))],
   };
   const schemes = JSON.stringify(securitySchemes);
   return `${JSON.stringify(head).slice(0, -1)},"paths":${paths},"components":{${components},"securitySchemes":${schemes}}}`;

@@ -1,5 +1,6 @@
 import type { CallableFunction } from '../../../functions/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
+import { operationPrefixes } from '../../model/names.ts';
 import type { DescribedTable } from '../../model/table.ts';
 import { jsonOf } from '../components/refs.ts';
 import { security } from '../components/security.ts';
@@ -27,7 +28,7 @@ const tableInput = (required: string[]): JsonObject => ({
 });
 
 const call = (input: JsonObject, answered: JsonObject, name: string, summary: string, example?: JsonObject): JsonObject => ({
-  post: operation([`call_${name}`, tag], summary, {
+  post: operation([`${operationPrefixes.functions}_${name}`, tag], summary, {
     security: security.none,
     requestBody: { content: { ...jsonOf(input, example && { example }), [form]: { schema: input } } },
     responses: { '200': answer('Its answer.', answered) },
