@@ -1,2 +1,2 @@
-export { allOf, always, guardedFilter, newSpending, type Spending } from './context.ts';
+export { allOf, anyOf, always, guardedFilter, newSpending, type Spending } from './context.ts';
 export { parseWhere } from './parse.ts';
