@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { fail } from '../errors/fail.ts';
 import { requestCame } from '../kernel/request-turn.ts';
 import { emptySchema } from '../schema/change.ts';
 import type { Engine, OpenedStore } from '../storage/engine.ts';
@@ -343,4 +344,16 @@ test('one that comes in exchange is opened at once, and who works with the other
   assert.deepEqual([now?.isHeld, [...systems.active]], [false, [['app', 'second']]]);
   before?.release();
   for (let n = 0; n < 2; n++) now?.release();
+});
+
+test('systems are counted as they were while the registry cannot be reached, or does not answer', async (t) => {
+  await add();
+  (await systems.acquire('app'))?.release();
+  const known = { open: ['app'], active: 1, held: 0, removed: 0 };
+  assert.deepEqual(await systems.counts(), known);
+  const current = t.mock.method(registry, 'whenCurrent', async () => fail('unavailable'));
+  assert.deepEqual(await systems.counts(), known);
+  current.mock.mockImplementation(() => new Promise<never>(() => {}));
+  assert.deepEqual(await systems.counts(), known);
+  current.mock.restore();
 });

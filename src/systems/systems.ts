@@ -14,6 +14,9 @@ import { KeyGuard, Registration, System } from './system.ts';
 /** Poll interval, in milliseconds, while a system is being exchanged; other processes announce the exchange at once. */
 const EXCHANGE_POLL_MS = 20;
 
+/** Time that counts wait for the present state of the registry, in milliseconds. */
+const COUNTS_WAIT_MS = 1_000;
+
 /** The systems of this process, by application id: opened on first use, closed when idle. */
 export class Systems {
   readonly #registry: Registry;
@@ -142,9 +145,13 @@ export class Systems {
     return this.#active;
   }
 
-  /** Counts the systems by state. @throws unavailable */
+  /** Counts the systems by state. While the registry cannot be reached, they are counted as they were before: the metrics tell of the outage. */
   async counts(): Promise<SystemCounts> {
-    const all = (await this.appIds()).length;
+    const current = this.appIds().catch((error: unknown) => {
+      if (!isPassing(error)) throw error;
+    });
+    await Promise.race([current, wait(COUNTS_WAIT_MS, undefined, { ref: false })]);
+    const all = this.#appIds.length;
     const open: string[] = [];
     for (const { appId, isHeld } of this.opened()) if (!isHeld) open.push(appId);
     return { open, active: this.#active.size, held: all - this.#active.size, removed: this.#removedCount };
