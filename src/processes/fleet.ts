@@ -57,6 +57,7 @@ export class Fleet {
   readonly #socket: SharedListeningSocket = watchListeningSocket();
   readonly #members = new Set<Member>();
   readonly #variables: Readonly<Record<string, string>>;
+  readonly #startTimeoutMs: number;
   /** Number of workers wanted. */
   #count: number;
   #generation = 0;
@@ -67,9 +68,13 @@ export class Fleet {
   readonly #stop = Promise.withResolvers<void>();
   #isStopping = false;
 
-  /** @param variables of the environment of each worker, beside those of this process */
-  constructor(count: number, variables: Readonly<Record<string, string>>) {
+  /**
+   * @param variables of the environment of each worker, beside those of this process
+   * @param startTimeoutMs time limit for a new process to listen while the service is reloaded
+   */
+  constructor(count: number, variables: Readonly<Record<string, string>>, startTimeoutMs = START_TIMEOUT_MS) {
     this.#count = count;
+    this.#startTimeoutMs = startTimeoutMs;
     this.#variables = variables;
     this.#failed.promise.catch(() => {});
   }
@@ -103,7 +108,11 @@ export class Fleet {
     try {
       while (!this.#isStopping) {
         // Of processes that ended by themselves meanwhile.
-        for (const member of this.#active('starting')) await this.#firstOf<unknown>(member.listening, member.ended);
+        for (const member of this.#active('starting'))
+          await this.#untilServing(
+            member,
+            member.ended.then(() => undefined),
+          );
         const serving = this.#active('serving');
         const old = serving.filter((member) => !isNew(member));
         const surplus = serving.length - old.length - count;
@@ -133,14 +142,23 @@ export class Fleet {
   /** Starts a worker for a reload and waits until it listens. @returns its version @throws OperatorError */
   async #startOne(): Promise<string | undefined> {
     const member = this.#start(true);
-    const found = await this.#firstOf(
-      member.listening,
+    return await this.#untilServing(
+      member,
       member.ended.then(() => 'it ended before it listened'),
-      wait(START_TIMEOUT_MS, `it did not listen within ${START_TIMEOUT_MS / 1000} s`, { ref: false }),
     );
+  }
+
+  /**
+   * Waits until a process listens, and ends one that takes too long.
+   * @param ended resolves when it ends, with why that is a fault, if it is
+   * @returns its version @throws OperatorError
+   */
+  async #untilServing({ worker, listening }: Member, ended: Promise<string | undefined>): Promise<string | undefined> {
+    const late = wait(this.#startTimeoutMs, `it did not listen within ${this.#startTimeoutMs / 1000} s`, { ref: false });
+    const found = await this.#firstOf(listening, ended, late);
     if (typeof found === 'object') return found.version;
     if (found === undefined) return undefined;
-    member.worker.process.kill('SIGKILL');
+    worker.process.kill('SIGKILL');
     throw new OperatorError(`a new process could not serve: ${found}`);
   }
 
