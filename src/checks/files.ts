@@ -35,8 +35,14 @@ async function probeBucket(store: FileStore): Promise<void> {
     const path = join(directory, 'probe');
     await writeFile(path, BYTES, { mode: 0o600 });
     await store.put(PLACE, id, { path, size: BYTES.length, sample: BYTES, discard: async () => {} });
-    const read = await store.open(PLACE, id);
-    if (!read || !(await buffer(read)).equals(BYTES)) throw new OperatorError('what was written is not what is read');
+    try {
+      const read = await store.open(PLACE, id);
+      if (!read || !(await buffer(read)).equals(BYTES)) throw new OperatorError('what was written is not what is read');
+    } catch (error) {
+      // The probe goes all the same; why it cannot be read says more than why it stays.
+      await store.remove(PLACE, id).catch(() => {});
+      throw error;
+    }
     await store.remove(PLACE, id);
   } finally {
     await rm(directory, { recursive: true, force: true });
