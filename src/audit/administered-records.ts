@@ -78,7 +78,9 @@ export function fieldsToRead(className: string, action: 'update' | 'remove', sen
   if (!table) return null;
   const { fields, unshown = [], nameField } = table;
   const isTold =
-    action === 'remove' || nameField !== undefined || Object.keys(sent).some((key) => fields.includes(rootOf(key)) || unshown.includes(key));
+    action === 'remove' ||
+    nameField !== undefined ||
+    Object.keys(sent).some((key) => fields.includes(rootOf(key)) || unshown.includes(key));
   return isTold ? (read.get(className) ?? null) : null;
 }
 
@@ -130,7 +132,8 @@ function valueAt(record: JsonObject | null, place: string): JsonValue {
   let value: JsonValue | undefined = record ?? undefined;
   // What an earlier write of the same commit has set there.
   if (record && Object.hasOwn(record, place)) return record[place] ?? null;
-  for (const name of place.split('.')) value = isJsonObject(value) || Array.isArray(value) ? own(value as JsonObject, name) : undefined;
+  for (const name of place.split('.'))
+    value = isJsonObject(value) || Array.isArray(value) ? own(value as JsonObject, name) : undefined;
   return value ?? null;
 }
 
@@ -140,7 +143,11 @@ const setBy = (sent: JsonValue | undefined): JsonValue => {
   return isOperator(value) && own(value, '__op') === 'Delete' ? null : value;
 };
 
-const text = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+/** Returns a text, also one that an operator sets. */
+function text(value: JsonValue | undefined): string {
+  const set = value !== undefined && isOperator(value) ? own(value, 'amount') : value;
+  return typeof set === 'string' ? set : '';
+}
 
 /** Returns the members that an operator adds to a Relation and removes from it; `null` if it does neither. */
 function membersOf(sent: JsonValue | undefined): JsonObject | null {

@@ -10,7 +10,11 @@ import { Descriptions, describeSystem, REMEMBERED, textOf } from './descriptions
 const parts = { base: 'http://127.0.0.1', functions: [] };
 
 /** A store of tables without records. */
-const storeOf = (tables: number, fields = 3) => storeWith(Array.from({ length: tables }, (_, n) => `T${n}`), fields);
+const storeOf = (tables: number, fields = 3) =>
+  storeWith(
+    Array.from({ length: tables }, (_, n) => `T${n}`),
+    fields,
+  );
 
 function storeWith(classNames: readonly string[], fields = 3) {
   const added = Array.from({ length: fields }, (_, at) => ({ name: `F${at}`, type: 'String' as const }));

@@ -99,6 +99,11 @@ for (const engine of engines)
           ['configuration', 'Plain', null, { Name: 'Plain', Value: {} }],
           ['configuration', 'Plain', { Name: 'Plain', Value: '***' }, secret],
         );
+        const setName = { __op: 'SetOnInsert', amount: secretFlag };
+        const { objectId: operated } = await send('POST', path('Config'), { Name: setName, Value: { v: 'hunter6' } });
+        await takes('a name that an operator sets', ['configuration', secretFlag, null, { Name: setName, Value: '***' }]);
+        await send('DELETE', path('Config', operated));
+        await takes('deleted', ['configuration', secretFlag, secret, null]);
         await send('DELETE', path('Config', renamed));
         await takes('deleted', ['configuration', secretFlag, secret, null]);
         const { objectId: hidden } = await send('POST', path('Config'), { Name: secretFlag, Value: { [secretFlag]: 'hunter2' } });

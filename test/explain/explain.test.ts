@@ -185,7 +185,14 @@ const cities = (from: number, to: number): Json[] =>
 const manyIndexes = (): Json[] => {
   const City = 'city 7';
   const [Text, Name, Age] = ['text 12', 'name 12', 12];
-  return [{ City, Text }, { Text, Name }, { Name, Age }, { Age, City }, { Age, Text }, { Name, City }];
+  return [
+    { City, Text },
+    { Text, Name },
+    { Name, Age },
+    { Age, City },
+    { Age, Text },
+    { Name, City },
+  ];
 };
 
 function recordOf(n: number): Json {

@@ -63,13 +63,7 @@ export async function adviseIndexes(
 }
 
 /** Whether an index would be used for all branches that share it. */
-async function areOfUse(
-  reader: Reader,
-  query: Query,
-  plan: QueryPlan,
-  rowsRead: number,
-  sharing: Sharing,
-): Promise<boolean> {
+async function areOfUse(reader: Reader, query: Query, plan: QueryPlan, rowsRead: number, sharing: Sharing): Promise<boolean> {
   const { skip, limit, count } = query;
   const sorts = plan.steps.some(({ kind, isPartial }) => kind === 'sort' && !isPartial);
   // The first records of an index in the order of the query are its page: no others are read.
