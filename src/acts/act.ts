@@ -70,8 +70,15 @@ export function newAct({ act, subject, before, after }: ActFacts, { who, request
 /** Names of tables, roles, flags and files are shorter, or cut. */
 const MAX_SUBJECT_LENGTH = 500;
 
+/** Whether the log would take a user of this id for the master key, for an API key or for the command line. */
+export const isNameOfActor = (userId: string): boolean =>
+  userId === 'master' || userId === operator.who || userId.startsWith('key:');
+
 /** Returns the name under which a caller is recorded. */
 export function whoOf(principal: Principal): string {
   if (principal.kind === 'apiKey') return `key:${principal.name}`;
-  return principal.kind === 'user' ? principal.userId : principal.kind;
+  return principal.kind === 'user' ? whoOfUser(principal.userId) : principal.kind;
 }
+
+/** Returns the name under which a user is recorded: the objectId, marked if such a user came from elsewhere under the name of another actor. */
+export const whoOfUser = (userId: string): string => (isNameOfActor(userId) ? `user:${userId}` : userId);

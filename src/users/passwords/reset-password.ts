@@ -1,4 +1,4 @@
-import { insertAct, newAct } from '../../acts/index.ts';
+import { insertAct, newAct, whoOfUser } from '../../acts/index.ts';
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { unlocked } from '../accounts/lockout.ts';
@@ -48,7 +48,7 @@ export async function resetPassword(
   // A link proves no more than that the mailbox is read, so its use is recorded.
   const act = newAct(
     { act: 'users', subject: user.objectId, after: { passwordSet: true, byLink: true } },
-    { who: user.objectId, requestId },
+    { who: whoOfUser(user.objectId), requestId },
   );
   const isDone = await updateUser(
     store,

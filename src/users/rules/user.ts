@@ -1,4 +1,5 @@
 import { actorId, isAgentPermission } from '../../access/index.ts';
+import { isNameOfActor } from '../../acts/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { emailKey, loginKey } from '../../kernel/login-key.ts';
@@ -17,7 +18,7 @@ import { endSessionsOf } from '../sessions/record.ts';
  */
 export const userRules: TableRules = {
   async create({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
-    if (objectId === 'master') fail('duplicateValue');
+    if (isNameOfActor(objectId)) fail('duplicateValue');
     const names = { ...nameOf(fields.username), ...emailOf(fields.email) };
     checkAgentPermissions(fields.mcpPermissions);
     return {
