@@ -130,8 +130,6 @@ const held = (record: JsonObject | null, places: readonly string[]): [string, Js
 /** Returns the value of a field, or of a place inside it; `null` if there is none. */
 function valueAt(record: JsonObject | null, place: string): JsonValue {
   let value: JsonValue | undefined = record ?? undefined;
-  // What an earlier write of the same commit has set there.
-  if (record && Object.hasOwn(record, place)) return record[place] ?? null;
   for (const name of place.split('.'))
     value = isJsonObject(value) || Array.isArray(value) ? own(value as JsonObject, name) : undefined;
   return value ?? null;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../kernel/json.ts';
+import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Store } from '../../storage/port.ts';
 import { isOperator } from '../../values/index.ts';
 import type { RecordContext } from '../context/context.ts';
@@ -48,13 +48,29 @@ async function readSeen(
   earlier: Attempt['earlier'],
 ): Promise<Seen> {
   const row = await readRow<JsonObject>(store, className, names, objectId);
-  const own = earlier.filter((one) => one.className === className && one.objectId === objectId);
+  const others = earlier.filter((one) => one.className === className && one.objectId === objectId);
   // The commit checks the version by the first of several writes of the record.
-  if (own.length > 0) return { seen: { before: Object.assign({}, row, ...own.map(({ fields }) => plainOf(fields))), asked } };
+  if (others.length > 0) return { seen: { before: afterWrites(row, others), asked } };
   const updatedAt = row?.updatedAt;
   return { seen: { before: row, asked }, ...(typeof updatedAt === 'string' && { version: Date.parse(updatedAt) }) };
 }
 
-/** Returns the fields that were set to values, which are known before the commit. */
-const plainOf = (fields: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => !isOperator(value)));
+/** Returns a record as writes leave it, as far as that is known before the commit: what they set to values, also in places inside fields. */
+function afterWrites(row: JsonObject | null, writes: Attempt['earlier']): JsonObject {
+  const record: JsonObject = structuredClone(row ?? {});
+  for (const { fields } of writes)
+    for (const [key, value] of Object.entries(fields)) if (!isOperator(value)) setPlace(record, key.split('.'), value);
+  return record;
+}
+
+/** Sets a place inside a record, in the record. Names of its parts are no prototype members (`forbiddenKeys`). */
+function setPlace(record: JsonObject, path: readonly string[], value: JsonValue): void {
+  let part = record;
+  for (const name of path.slice(0, -1)) {
+    let next = own(part, name) ?? null;
+    if (typeof next !== 'object' || next === null) next = part[name] = {};
+    // Elements of an Array are members, too.
+    part = next as JsonObject;
+  }
+  part[path.at(-1) as string] = structuredClone(value);
+}
