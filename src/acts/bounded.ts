@@ -61,8 +61,14 @@ function withoutSecretValues(value: JsonValue): JsonValue {
   }
   if (Array.isArray(value)) return value.map(withoutSecretValues);
   if (!isJsonObject(value)) return value;
+  const members = Object.entries(value);
+  // A header or a parameter may be an object of its name and its value.
+  const isNamedSecret = members.some(
+    ([name, held]) => /^(?:name|header)$/i.test(name) && typeof held === 'string' && isSecretName(held),
+  );
+  const isSecret = (name: string) => isSecretName(name) || (isNamedSecret && /^value$/i.test(name));
   return Object.fromEntries(
-    Object.entries(value).map(([name, held]) => [name, isSecretName(name) && held !== null ? hidden : withoutSecretValues(held)]),
+    members.map(([name, held]) => [name, isSecret(name) && held !== null ? hidden : withoutSecretValues(held)]),
   );
 }
 
