@@ -155,7 +155,7 @@ export class Fleet {
    */
   async #untilServing({ worker, listening }: Member, ended: Promise<string | undefined>): Promise<string | undefined> {
     const late = wait(this.#startTimeoutMs, `it did not listen within ${this.#startTimeoutMs / 1000} s`, { ref: false });
-    const found = await this.#firstOf(listening, ended, late);
+    const found = await this.#firstOf<Listening | string | undefined>(listening, ended, late);
     if (typeof found === 'object') return found.version;
     if (found === undefined) return undefined;
     worker.process.kill('SIGKILL');

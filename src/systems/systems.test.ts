@@ -348,7 +348,7 @@ test('one that comes in exchange is opened at once, and who works with the other
 
 test('systems are counted as they were while the registry cannot be reached, or does not answer', async (t) => {
   await add();
-  (await systems.acquire('app'))?.release();
+  const system = await systems.acquire('app');
   const known = { open: ['app'], active: 1, held: 0, removed: 0 };
   assert.deepEqual(await systems.counts(), known);
   const current = t.mock.method(registry, 'whenCurrent', async () => fail('unavailable'));
@@ -356,4 +356,5 @@ test('systems are counted as they were while the registry cannot be reached, or 
   current.mock.mockImplementation(() => new Promise<never>(() => {}));
   assert.deepEqual(await systems.counts(), known);
   current.mock.restore();
+  system?.release();
 });
