@@ -145,7 +145,7 @@ export class Systems {
     return this.#active;
   }
 
-  /** Counts the systems by state. While the registry cannot be reached, they are counted as they were before: the metrics tell of the outage. */
+  /** Counts the systems by state. While the registry cannot be reached, they are counted as they were before: the metrics report the outage. */
   async counts(): Promise<SystemCounts> {
     const current = this.appIds().catch((error: unknown) => {
       if (!isPassing(error)) throw error;

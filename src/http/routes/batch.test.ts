@@ -60,7 +60,10 @@ test('of answers as large as records a few are made at once, and too many togeth
     () => {},
   );
   const put = { method: 'PUT', path: '/platform/t/1', body: { list: { __op: 'Add', objects: [1] } } };
-  const { json } = await echoing.handle({ body: { requests: Array(60).fill(put) }, context: { hooks: {} } } as unknown as ApiRequest);
+  const { json } = await echoing.handle({
+    body: { requests: Array(60).fill(put) },
+    context: { hooks: {} },
+  } as unknown as ApiRequest);
   const answers = JSON.parse(json as string);
   assert.equal(begun, 25);
   assert.equal(answers.length, 60);

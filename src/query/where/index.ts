@@ -1,2 +1,2 @@
-export { allOf, anyOf, always, guardedFilter, newSpending, type Spending } from './context.ts';
+export { allOf, always, anyOf, guardedFilter, newSpending, type Spending } from './context.ts';
 export { parseWhere } from './parse.ts';

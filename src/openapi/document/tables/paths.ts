@@ -63,7 +63,7 @@ export function pathsOfTable(table: DescribedTable, address?: RecordAddress): Re
     ...more,
   });
   const made = className === '_User' || className === '_Session' ? 'SignedUp' : 'Created';
-  // What is refused whoever asks, as for tables that the service alone writes, is no operation.
+  // What every caller is refused, as in tables that the service alone writes, is no operation.
   const mayCreate = isEverAllowed('create', className);
   const mayUpdate = isEverAllowed('update', className);
   const mayDelete = isEverAllowed('delete', className);
