@@ -44,13 +44,22 @@ class ObservedReader implements Reader {
     this.textOf = (...record) => reader.textOf(...record);
   }
 
-  get(selection: Selection, objectId: string): Promise<JsonText | null> {
+  /** The most frequent read: a short one without traces makes no object, and no closure, besides the promise. */
+  async get(selection: Selection, objectId: string): Promise<JsonText | null> {
     const since = performance.now();
-    const observed = (): Observed => ({ operation: 'get', read: pointRead(selection, objectId) });
-    return traced('store.get', tableOf(selection), () => this.#reader.get(selection, objectId)).then(
-      (text) => this.#observedText(since, observed, text, (whole) => (whole === null ? 0 : 1)),
-      (error) => this.#failed(since, observed, error),
-    );
+    let text: JsonText | null;
+    try {
+      text = await (tracerInUse() === null ? this.#reader.get(selection, objectId) : this.#tracedGet(selection, objectId));
+    } catch (error) {
+      return this.#failed(since, observedGet(selection, objectId), error);
+    }
+    const isShort = performance.now() - since < this.#observations.slowQueryMs;
+    if (isShort && (text === null || typeof text === 'string')) return text;
+    return this.#observedText(since, observedGet(selection, objectId), text, (whole) => (whole === null ? 0 : 1));
+  }
+
+  #tracedGet(selection: Selection, objectId: string): Promise<JsonText | null> {
+    return traced('store.get', tableOf(selection), () => this.#reader.get(selection, objectId));
   }
 
   find(query: Query, wantsRows?: boolean, until?: AbortSignal): Promise<FindResult> {
@@ -131,6 +140,11 @@ class ObservedReader implements Reader {
 }
 
 const tableOf = ({ table }: Pick<Selection, 'table'>) => ({ 'rds.table': table.className });
+
+const observedGet = (selection: Selection, objectId: string) => (): Observed => ({
+  operation: 'get',
+  read: pointRead(selection, objectId),
+});
 
 /** Returns the query that a read of one record stands for. */
 function pointRead(selection: Selection, objectId: string): Query {
