@@ -232,7 +232,7 @@ const isLogged = ({ method }: Endpoint): boolean => method !== 'GET';
 function sendStreamed(
   services: HttpServices,
   reply: FastifyReply,
-  answer: ApiReply,
+  { gzip: _, ...answer }: ApiReply,
   pieces: AsyncIterable<string>,
 ): Promise<void> {
   return new Promise<void>((ended) => {
