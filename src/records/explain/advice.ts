@@ -7,7 +7,7 @@ import type { TableIndex } from '../../schema/model.ts';
 import { isSealed } from '../../schema/system-tables.ts';
 import type { Reader } from '../../storage/port.ts';
 import type { QueryPlan } from '../../storage/query-plan.ts';
-import { type Candidate, candidatesFor, isServed, type Sharing, sharedIndexes } from './candidates.ts';
+import { type Candidate, candidatesFor, conjuncts, isServed, type Sharing, sharedIndexes } from './candidates.ts';
 import { type Counts, countUpTo, mainStepOf } from './counts.ts';
 
 /** A body for `PUT schemas/{Table}` that makes the indexes. */
@@ -44,6 +44,8 @@ export async function adviseIndexes(
   if (rowsRead <= MAX_SMALL || table.indexes.size >= MAX_INDEXES) return undefined;
   // Nobody may send its schema.
   if (isSealed(table.className)) return undefined;
+  // The database has seen that nothing can match, and reads nothing.
+  if (!plan.steps.some(({ isMain, kind }) => isMain || kind === 'other')) return undefined;
   const needed = sharedIndexes(candidatesFor(query), MAX_INDEXES_OF_QUERY);
   const wanted = needed?.filter(([candidate]) => !isServed(table, candidate)) ?? [];
   if (!needed || wanted.length === 0) return undefined;
@@ -68,11 +70,22 @@ async function areOfUse(reader: Reader, query: Query, plan: QueryPlan, rowsRead:
   const sorts = plan.steps.some(({ kind, isPartial }) => kind === 'sort' && !isPartial);
   // The first records of an index in the order of the query are its page: no others are read.
   const isPage = (candidate: Candidate) => candidate.isOrdered && sorts && !count && (skip + limit) * MIN_RATIO <= rowsRead;
-  if (sharing.every(isPage)) return true;
+  if (sharing.every(isPage) && (await endsEarly(reader, query, rowsRead, sharing))) return true;
   if (sharing.some(({ conditions }) => conditions.length === 0)) return false;
   const matching = await countUpTo(reader, query, [anyOf(sharing.map(({ conditions }) => allOf(conditions)))]);
   if (matching * MIN_RATIO > rowsRead) return false;
   return sharing.every((candidate) => isPreferred(candidate, query, plan, { matching, sorts }));
+}
+
+/** Whether a page in the order of an index is full before many records are read, which conditions that the index does not answer may refuse. */
+async function endsEarly(reader: Reader, query: Query, rowsRead: number, sharing: Sharing): Promise<boolean> {
+  const { filter, skip, limit } = query;
+  const answered = new Set(sharing.flatMap(({ conditions }) => conditions));
+  if (conjuncts(filter).every((condition) => answered.has(condition))) return true;
+  const led = answered.size === 0 ? rowsRead : await countUpTo(reader, query, [...answered]);
+  const matching = await countUpTo(reader, query, [filter]);
+  const read = matching <= skip + limit ? led : (led * (skip + limit)) / matching;
+  return read * MIN_RATIO <= rowsRead;
 }
 
 /** Whether the database would prefer an index that leads to so many records. */
