@@ -79,7 +79,7 @@ test('the memory of one system is bounded, and the number of systems', async () 
 });
 
 test('other work has its turn while a large system is described', async () => {
-  const { context } = storeOf(150, 25);
+  const { context } = storeOf(600, 25);
   await describeSystem(context, [], parts);
   let turns = 0;
   let isMade = false;
