@@ -5,6 +5,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { typesOfSystem } from '../../openapi/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { forOperator } from '../terminal/format-error.ts';
+import { namesIn } from '../terminal/names.ts';
 
 interface CommandOptions {
   system: string;
@@ -15,10 +16,10 @@ interface CommandOptions {
 /** `openapi`, `types`. */
 export function addDescriptionCommands(program: Command, { describe, withRecords }: Actions, print: Print): void {
   describedCommand(program, 'openapi', 'print the OpenAPI description of a system, as openapi.json has it').action(
-    ({ system, tables, out }: CommandOptions) => written(out, print, () => describe(system, namesIn(tables))),
+    ({ system, tables = '', out }: CommandOptions) => written(out, print, () => describe(system, namesIn(tables))),
   );
   describedCommand(program, 'types', 'print TypeScript types of the tables of a system').action(
-    ({ system, tables, out }: CommandOptions) =>
+    ({ system, tables = '', out }: CommandOptions) =>
       written(out, print, () => withRecords(system, (context) => typesOfSystem(context, namesIn(tables)))),
   );
 }
@@ -30,12 +31,6 @@ const describedCommand = (program: Command, name: string, description: string): 
     .requiredOption('--system <app-id>', 'application id of the system')
     .option('--tables <names>', 'comma list of tables (default: all)')
     .option('--out <file>', 'file to write, replaced if it exists (default: standard output)');
-
-const namesIn = (list = ''): string[] =>
-  list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 
 /** Prints a text, or writes it to a file, which is replaced as a whole. */
 async function written(out: string | undefined, print: Print, make: () => Promise<string>): Promise<void> {

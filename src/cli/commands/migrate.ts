@@ -4,6 +4,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { type MigrationEvents, migrateParse } from '../../transfer/index.ts';
 import type { Actions, Print } from '../terminal/actions.ts';
 import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
+import { namesIn } from '../terminal/names.ts';
 import { addProgressOptions, type ProgressOptions, ProgressReporter } from '../terminal/progress.ts';
 
 interface ParseOptions extends ProgressOptions {
@@ -26,7 +27,7 @@ export function addMigrateCommands(program: Command, { withRecords }: Actions, p
       '--files-from <place>',
       'migrate the bytes of files too, from a directory or an address that file names are appended to',
     )
-    .option('--only <classes>', 'comma list of classes', namesIn)
+    .option('--only <classes>', 'comma list of classes', classesIn)
     .option('--dry-run', 'report what would be done, and write nothing')
     .option('--continue', 'keep objects that exist already, and add the missing ones')
     .action(async (options: ParseOptions) => {
@@ -58,11 +59,8 @@ export function addMigrateCommands(program: Command, { withRecords }: Actions, p
     });
 }
 
-function namesIn(text: string): string[] {
-  const names = text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+function classesIn(text: string): string[] {
+  const names = namesIn(text);
   if (names.length === 0) throw new InvalidArgumentError('Names of classes, with commas between.');
   return names;
 }

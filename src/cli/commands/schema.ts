@@ -18,6 +18,7 @@ import {
 import type { Actions, Print } from '../terminal/actions.ts';
 import { counted } from '../terminal/counted.ts';
 import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
+import { namesIn } from '../terminal/names.ts';
 
 interface ScopeOptions {
   system: string;
@@ -110,12 +111,6 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
     throw error instanceof SnapshotFault ? faultOfDirectory(error) : forOperator(error);
   }
 }
-
-const namesIn = (list: string): string[] =>
-  list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 
 /** @throws OperatorError for an unknown part */
 function partsOf(list: string | undefined): Part[] | undefined {
