@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { wholeNumber } from './setting-types.ts';
+import { hostName, wholeNumber } from './setting-types.ts';
 
 /** Settings of what shows the service's own work. */
 export const observingSettings = {
@@ -20,10 +20,7 @@ export const observingSettings = {
     group: 'Metrics',
     is: 'a host name or an address',
     meaning: 'Interface of that listener. Everything that reaches it may read the metrics.',
-    read: z
-      .string()
-      .regex(/^[A-Za-z0-9.:_-]+$/)
-      .default('127.0.0.1'),
+    read: hostName.default('127.0.0.1'),
   },
   METRICS_TOKEN: {
     group: 'Metrics',

@@ -10,6 +10,9 @@ export const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max);
 
+/** A host name or an address. */
+export const hostName = z.string().regex(/^[A-Za-z0-9.:_-]+$/);
+
 export const urlOf = (...protocols: string[]) => z.string().refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''));
 
 /** A host with an optional path. Slashes at the end are removed. */

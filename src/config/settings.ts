@@ -5,7 +5,7 @@ import { limits } from '../kernel/limits.ts';
 import { parseS3Url } from './files-url.ts';
 import { observingSettings } from './observing-settings.ts';
 import { parseRetention } from './retention.ts';
-import { baseUrl, filesUrl, milliseconds, trustProxy, urlOf, wholeNumber } from './setting-types.ts';
+import { baseUrl, filesUrl, hostName, milliseconds, trustProxy, urlOf, wholeNumber } from './setting-types.ts';
 
 const key = z.string().regex(keyPattern);
 
@@ -32,10 +32,7 @@ export const settings = {
     group: 'Addresses',
     is: 'a host name or an address',
     meaning: 'Interface that the service listens on. `0.0.0.0` listens on all.',
-    read: z
-      .string()
-      .regex(/^[A-Za-z0-9.:_-]+$/)
-      .default('127.0.0.1'),
+    read: hostName.default('127.0.0.1'),
   },
   PORT: {
     group: 'Addresses',
