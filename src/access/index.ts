@@ -36,4 +36,11 @@ export {
   viewerOf,
 } from './principal.ts';
 export type { ReadableTable, ReadableTables } from './readable.ts';
-export { mayKnowTable, requireMasterKey, requireSchemaChange, requireSchemaRead, schemaViewFor } from './schema-rights.ts';
+export {
+  listedTables,
+  mayKnowTable,
+  requireMasterKey,
+  requireSchemaChange,
+  requireSchemaRead,
+  schemaViewFor,
+} from './schema-rights.ts';

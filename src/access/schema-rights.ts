@@ -1,6 +1,6 @@
 import { fail } from '../errors/fail.ts';
-import type { TableSchema } from '../schema/model.ts';
-import { isHidden } from '../schema/system-tables.ts';
+import type { Schema, TableSchema } from '../schema/model.ts';
+import { isHidden, isSealed } from '../schema/system-tables.ts';
 import { grantFor } from './authorize.ts';
 import { administers, holdsKey, mayView, type Principal } from './principal.ts';
 import { visibilityFor } from './protected-fields.ts';
@@ -27,6 +27,10 @@ export function mayKnowTable(principal: Principal, table: TableSchema): boolean 
   if (isHidden(table.className)) return false;
   return administers(principal) || knowing.some((action) => grantFor(principal, action, table) !== null);
 }
+
+/** Returns the tables that lists show a caller, in schema order. The log of administrators is no part of what a system models; it is read by its name. */
+export const listedTables = ({ tables }: Pick<Schema, 'tables'>, principal: Principal): TableSchema[] =>
+  [...tables.values()].filter((table) => !isSealed(table.className) && mayKnowTable(principal, table));
 
 /** What of a table's schema a caller does not see, whatever it may do with the records. */
 interface SchemaView {

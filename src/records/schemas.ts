@@ -1,5 +1,6 @@
 import {
   grantFor,
+  listedTables,
   mayKnowTable,
   type Principal,
   requireKey,
@@ -29,16 +30,14 @@ import { retryWhenConditionFailed } from './write/exclusive.ts';
 import { checkDefaults } from './write/field-options.ts';
 
 /**
- * Returns the schema records of all tables but the log of administrators, which is no part of what a system models. Reference: schemas.md#read-a-schema.
+ * Returns the schema records of all tables that lists show. Reference: schemas.md#read-a-schema.
  * @param withDictionary whether fields carry their labels
  * @throws masterKeyRequired (403)
  */
 export async function listSchemas({ store, principal }: RecordContext, withDictionary: boolean): Promise<SchemaRecord[]> {
   requireSchemaRead(principal);
   const labels = withDictionary ? await readLabels(store) : undefined;
-  return [...store.schema().tables.values()]
-    .filter((table) => !isSealed(table.className) && mayKnowTable(principal, table))
-    .map((table) => describeFor(principal, table, labels?.get(table.className)));
+  return listedTables(store.schema(), principal).map((table) => describeFor(principal, table, labels?.get(table.className)));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mayKnowTable } from '../../access/index.ts';
+import { listedTables } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { AggregateOptions } from '../../query/index.ts';
@@ -6,7 +6,7 @@ import { SplitOptions } from '../../query/model/names.ts';
 import { checkExtent } from '../../query/parameters.ts';
 import * as records from '../../records/index.ts';
 import { type FieldType, rootOf, type TableSchema } from '../../schema/model.ts';
-import { isHidden, isSealed } from '../../schema/system-tables.ts';
+import { isHidden } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
 import { badArguments } from '../refusals.ts';
 
@@ -120,9 +120,8 @@ export function tableNamed(context: CrmContext, className: string): TableSchema 
 export const tableIfAny = (context: CrmContext, className: string): TableSchema | undefined =>
   context.store.schema().tables.get(className);
 
-/** Returns the tables that lists show the caller, in schema order (`listSchemas`). */
-export const knownTables = ({ store, principal }: CrmContext): TableSchema[] =>
-  [...store.schema().tables.values()].filter((table) => !isSealed(table.className) && mayKnowTable(principal, table));
+/** Returns the tables that lists show the caller, in schema order. */
+export const knownTables = ({ store, principal }: CrmContext): TableSchema[] => listedTables(store.schema(), principal);
 
 /** Returns those of the tables that this system does not have. */
 export const absentOf = (context: CrmContext, classNames: readonly string[]): string[] =>
