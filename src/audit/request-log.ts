@@ -2,11 +2,10 @@ import { isPassing } from '../errors/fail.ts';
 import { truncate, withoutCredentials, withoutSecrets } from '../kernel/header-text.ts';
 import { type CallObservation, type Conditions, faultPlace } from '../observe/index.ts';
 import type { Schema } from '../schema/model.ts';
+import { type Column, logTableOf, ownColumns, ownValues } from '../storage/log-table.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 import type { Systems } from '../systems/index.ts';
 import type { StoredValue } from '../values/index.ts';
-import { logTableOf } from './log-table.ts';
-import { type Column, ownColumns, ownValues } from './timeline.ts';
 
 const className = '_RequestLog';
 

@@ -1,10 +1,10 @@
 import { actorId, holdsKey } from '../access/index.ts';
 import { truncate, withoutCredentials, withoutSecrets } from '../kernel/header-text.ts';
-import { newRowId } from '../kernel/ids.ts';
 import { claimsFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
 import { presentName } from '../schema/former-names.ts';
 import { type Field, type FieldType, rootOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
+import { type Column, ownColumns, ownValues } from '../storage/log-table.ts';
 import type { Mutation } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 
@@ -12,25 +12,6 @@ const className = '_Timeline';
 
 /** Maximum length of a page's address in a row, in characters. */
 const MAX_REFERER_LENGTH = 8_000;
-
-/** A column that a row of a log needs. */
-export type Column = readonly [name: string, type: FieldType];
-
-/** The columns that every row of a log begins with. */
-export const ownColumns: readonly Column[] = [
-  ['objectId', 'String'],
-  ['createdAt', 'Date'],
-  ['updatedAt', 'Date'],
-  ['createdBy', 'Pointer'],
-  ['updatedBy', 'Pointer'],
-];
-
-/**
- * Values of `ownColumns` for a new row. The author is always master (system-tables.md#_timeline).
- * @param at milliseconds since 1970
- * @param objectId the row's id, if it must be known beforehand
- */
-export const ownValues = (at: number, objectId = newRowId(at)): StoredValue[] => [objectId, at, at, 'master', 'master'];
 
 /** The columns of a row, in the order of its values. */
 const columns: readonly Column[] = [

@@ -1,7 +1,7 @@
-import { type Column, logTableOf, ownColumns, ownValues } from '../../audit/index.ts';
 import { fieldOf, type Schema } from '../../schema/model.ts';
 import { copyFields, secretFieldsOf } from '../../schema/system-tables.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';
+import { type Column, logTableOf, ownColumns, ownValues } from '../../storage/log-table.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
 import type { TriggerEvent, TriggeringRecord } from './model.ts';

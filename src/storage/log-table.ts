@@ -1,6 +1,26 @@
+import { newRowId } from '../kernel/ids.ts';
 import { memoByObject } from '../kernel/memo.ts';
-import type { Field, Schema, TableSchema } from '../schema/model.ts';
-import type { Column } from './timeline.ts';
+import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
+import type { StoredValue } from '../values/index.ts';
+
+/** A column that a row of a log needs. */
+export type Column = readonly [name: string, type: FieldType];
+
+/** The columns that every row of a log begins with. */
+export const ownColumns: readonly Column[] = [
+  ['objectId', 'String'],
+  ['createdAt', 'Date'],
+  ['updatedAt', 'Date'],
+  ['createdBy', 'Pointer'],
+  ['updatedBy', 'Pointer'],
+];
+
+/**
+ * Values of `ownColumns` for a new row. The author is always master (system-tables.md#_timeline).
+ * @param at milliseconds since 1970
+ * @param objectId the row's id, if it must be known beforehand
+ */
+export const ownValues = (at: number, objectId = newRowId(at)): StoredValue[] => [objectId, at, at, 'master', 'master'];
 
 /** A log table of the service, ready to take rows. */
 export interface LogTable {
