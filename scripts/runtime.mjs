@@ -17,6 +17,9 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 /** Compile cache of Node: halves the time and memory for starting processes and threads. */
 export const compileCache = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules/.cache/node');
 
+/** Threads for files and passwords, 4 by default: a flush must not wait for passwords that are hashed. */
+const UV_THREADPOOL_SIZE = '16';
+
 const LOCK = join(root, 'package-lock.json');
 
 const currentIsNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR;
@@ -110,7 +113,7 @@ export function run(node, args, env = {}) {
   const path = [join(root, 'node_modules/.bin'), process.env.PATH].filter(Boolean).join(delimiter);
   const child = spawn(node, args, {
     stdio: 'inherit',
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env, PATH: path },
+    env: { UV_THREADPOOL_SIZE, ...process.env, NODE_COMPILE_CACHE: compileCache, ...env, PATH: path },
   });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => {

@@ -122,7 +122,7 @@ export async function openEmbedded(
     addresses,
     async close() {
       await engine.close();
-      registry.close();
+      await registry.close();
     },
   };
 }

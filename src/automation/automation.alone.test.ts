@@ -75,7 +75,7 @@ afterEach(async () => {
   await automation?.close();
   automation = undefined;
   await systems.close();
-  registry.close();
+  await registry.close();
   await pool.close();
   rmSync(directory, { recursive: true });
 });

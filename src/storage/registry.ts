@@ -193,5 +193,5 @@ export interface Registry {
    * @returns whether it was recorded: of several processes one succeeds
    */
   takeBackupTurn(known: BackupTurn | null, turn: BackupTurn): Promise<boolean>;
-  close(): void;
+  close(): Promise<void>;
 }

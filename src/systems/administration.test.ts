@@ -46,9 +46,9 @@ beforeEach(async () => {
   );
   for (const appId of ['one', 'two']) await registry.addSystem(entryOf(appId), [], async () => undefined);
 });
-afterEach(() => {
+afterEach(async () => {
   mock.timers.reset();
-  registry.close();
+  await registry.close();
   rmSync(directory, { recursive: true });
 });
 

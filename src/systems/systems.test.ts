@@ -73,7 +73,7 @@ beforeEach(() => {
 afterEach(async () => {
   await systems.close();
   other.close();
-  registry.close();
+  await registry.close();
   rmSync(directory, { recursive: true });
 });
 

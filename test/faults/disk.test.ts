@@ -122,4 +122,26 @@ if (engines.includes('sqlite'))
       });
       await world.close();
     });
+
+    test('the process is killed in the middle of flushes, then the power is cut: what was acknowledged is there', async (t) => {
+      const faults = injector();
+      if (!faults) return t.skip('no C compiler');
+      const data = await dataForTest('sqlite');
+      const journal = join(await temporary(), 'journal');
+      const world = await startWorld({ ...data, env: { ...faults.env, ...journalSettings(journal, data.dataDir) } });
+      await world.beside({
+        name: 'killed in a flush',
+        expect: { broken: true },
+        async fault() {
+          const rule = faults.begin({ calls: ['sync'], path: data.dataDir, delayMs: 300 });
+          await wait(1_000);
+          await world.service.kill();
+          assert.ok(rule.met() > 0);
+          rule.end();
+          assert.ok(cutPower(journal, data.dataDir) > 0, 'writes that were not flushed were taken back');
+          await world.restart();
+        },
+      });
+      await world.close();
+    });
   });

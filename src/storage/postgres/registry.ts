@@ -257,7 +257,7 @@ export class PostgresRegistry implements Registry {
     return (result?.affected ?? 0) > 0;
   }
 
-  close(): void {}
+  async close(): Promise<void> {}
 
   /** @param appId of the act */
   #changeOne(statement: Statement, appId = '', act?: RegistryAct): Promise<boolean> {

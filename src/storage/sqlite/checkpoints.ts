@@ -98,12 +98,13 @@ export class Checkpoints {
     }, RETRY_DELAY_MS).unref();
   }
 
-  /** Empties the WAL of a store that closes; a long one on a thread. Never rejects. */
+  /** Copies the WAL of a store that closes into the file, on a thread if one runs or the WAL is long. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#running;
-    if ((this.#connection.logLength()?.pages ?? 0) <= STEP_PAGES) return;
+    const { pages = 0, copied = 0 } = this.#connection.logLength() ?? {};
+    if (pages <= copied || (pages <= STEP_PAGES && !this.#pool.hasIdleThread)) return;
     await withinPause(this.#pool.maintain('restart', this.#connection.path));
   }
 }

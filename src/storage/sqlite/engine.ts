@@ -136,7 +136,7 @@ export class SqliteEngine implements Engine {
         store = this.#openFile(identity, known.place, log, purpose === 'serving' ? grown : undefined);
       } finally {
         close();
-        if (!store) log.closed();
+        if (!store) await log.closed();
       }
       this.#conditions?.over({ app: known.appId, file: path });
       return { store, identity, missingSince };

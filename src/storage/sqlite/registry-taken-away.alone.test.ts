@@ -31,7 +31,7 @@ describe('a registry', () => {
     ]);
 
   beforeEach(async () => {
-    registry?.close();
+    await registry?.close();
     path = join(directory, `${newObjectId()}.sqlite`);
     registry = new SqliteRegistry(path, told);
     const entry = entryOf('app');
@@ -40,8 +40,8 @@ describe('a registry', () => {
     registry.version();
     conditions.clear();
   });
-  after(() => {
-    registry.close();
+  after(async () => {
+    await registry.close();
     rmSync(directory, { recursive: true });
   });
 
@@ -56,7 +56,7 @@ describe('a registry', () => {
       another('four');
       assert.deepEqual(names().toSorted(), ['four', 'one', 'three', 'two']);
       assert.deepEqual([...conditions], ['the store is missing']);
-      registry.close();
+      await registry.close();
       registry = new SqliteRegistry(path, told);
       assert.deepEqual(names().toSorted(), ['four', 'one', 'three', 'two']);
     });
@@ -65,7 +65,7 @@ describe('a registry', () => {
     const left = `${path}.left`;
     copyFileSync(path, left);
     copyFileSync(`${path}-mark`, `${left}-mark`);
-    registry.close();
+    await registry.close();
     path = left;
     const since: number[] = [];
     registry = new SqliteRegistry(path, told, (at) => since.push(at));

@@ -14,7 +14,7 @@ test('a registry that has systems and has lost its salt is refused: it would mak
   const registry = new SqliteRegistry(path);
   const system = entryOf('one');
   assert.equal(await registry.addSystem(system, [], async () => undefined), true);
-  registry.close();
+  await registry.close();
   const db = new DatabaseSync(path);
   db.exec('DELETE FROM installation');
   db.close();

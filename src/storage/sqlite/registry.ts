@@ -276,8 +276,8 @@ export class SqliteRegistry implements Registry {
     return true;
   }
 
-  close(): void {
-    this.#file.close();
+  close(): Promise<void> {
+    return this.#file.close();
   }
 
   #insertKey({ appId, name, hash, createdAt }: KeyEntry): boolean {

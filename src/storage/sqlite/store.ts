@@ -1,13 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { inDoubtSince, unavailableSince } from '../../errors/system-faults.ts';
-import type { Conditions, Observations } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import { deletesRecord } from '../column-values.ts';
-import type { GenerationGrown } from '../engine.ts';
 import { observedReader } from '../observed-reader.ts';
 import type { KeyVersion, PreparedWrite, Reader, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { StoreSnapshot } from '../raw-access.ts';
-import { type RowContext, recordForm } from '../sql/row-layout.ts';
+import { recordForm } from '../sql/row-layout.ts';
 import { storeWithin } from '../store-within.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
@@ -15,13 +12,14 @@ import { Connection } from './connection/connection.ts';
 import { receivedFault, storeFaultOf, withMappedErrors } from './connection/map-error.ts';
 import { Availability } from './file/availability.ts';
 import { recordGeneration } from './file/record-generation.ts';
-import type { WalMark } from './file/wal-mark.ts';
 import { SqliteRawAccess, withSnapshot } from './raw-access.ts';
+import { DurableReads, openSnapshot } from './reads/durable-reads.ts';
 import { SqliteReader } from './reads/reader.ts';
-import type { ReaderPool, ReportFault } from './reads/reader-pool.ts';
 import { catalogVersion } from './schema/catalog.ts';
+import { growGeneration } from './schema/identity.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';
 import { SchemaCache } from './schema/schema-cache.ts';
+import type { SqliteStoreSettings } from './store-settings.ts';
 import { executePlan } from './writes/execute-mutation.ts';
 import { fillInSteps } from './writes/fill-search-index.ts';
 import { changeSchemaOnThread, isLongSchemaChange } from './writes/schema-change.ts';
@@ -30,31 +28,6 @@ import { WriteQueue } from './writes/write-queue.ts';
 
 /** Page cache, in KiB, for many writes in one commit: index pages are accessed in random order. */
 const BULK_CACHE_KIB = 128_000;
-
-/** Dependencies of a store. */
-export interface SqliteStoreSettings extends RowContext {
-  readonly pool: ReaderPool;
-  /** Notified of commits, and when the file is closed. */
-  readonly log?: Pick<WalMark, 'committed' | 'committedOften' | 'closing' | 'closed' | 'setGeneration'>;
-  /** See `Engine.open`. */
-  readonly grown?: GenerationGrown;
-  /** Called with failures of writes that no caller waits for. */
-  readonly report: ReportFault;
-  /** Named in reported conditions. */
-  readonly appId?: string;
-  /** See `Store`. */
-  readonly place?: string;
-  /** Receives transient faults. */
-  readonly conditions?: Pick<Conditions, 'met' | 'over'>;
-  readonly observations?: Observations;
-  /** Checks that a reopened file is this system's, as the registry knows it. @throws if it is not: nothing is served from it */
-  readonly verify?: (db: DatabaseSync, isAnother: boolean) => void;
-  /** Called when the file is no longer at its path but is still open. Must not throw. */
-  readonly onMissed?: (db: DatabaseSync) => void;
-  /** Called when the file is considered damaged, and when it no longer is. */
-  readonly onDamaged?: (isDamaged: boolean) => void;
-  readonly onClosed?: () => void;
-}
 
 const current = Promise.resolve();
 
@@ -66,6 +39,7 @@ export class SqliteStore implements Store {
   readonly recordForm = () => recordForm(this.#known.catalogVersion, this.#settings);
   readonly place: string;
   readonly #connection: Connection;
+  readonly #reads: DurableReads;
   readonly #commits: WriteQueue;
   readonly #checkpoints: Checkpoints;
   readonly #availability: Availability;
@@ -86,7 +60,10 @@ export class SqliteStore implements Store {
       ...(onMissed ? { onMissed } : {}),
       ...(onDamaged ? { onDamaged } : {}),
       onReopened: () => this.#known?.forget(),
-      endReads: () => pool.end(path),
+      endReads: () => {
+        this.#reads.drop();
+        return pool.end(path);
+      },
       check: async () => {
         const { fault } = await pool.maintain('check', path);
         if (fault) throw unavailableSince(receivedFault(fault));
@@ -107,11 +84,23 @@ export class SqliteStore implements Store {
       connection?.close();
       throw error;
     }
-    this.#commits = new WriteQueue(this.#connection, {
-      began: () => this.#known.began(),
+    this.#reads = new DurableReads(connection, () => openSnapshot(path, availability));
+    this.#commits = new WriteQueue(connection, {
+      began: (isAlone = false) => {
+        this.#known.began(isAlone);
+        if (!isAlone) this.#reads.hold();
+      },
+      ended: () => {
+        this.#known.ended();
+        this.#reads.release();
+      },
+      unflushed: (error) => this.#reportFault(error),
       isInPlace: (withinMs) => availability.isInPlace(withinMs),
       committed: (writes, ms) => this.#onCommit(writes, ms),
-      rolledBack: () => this.#known.rolledBack(),
+      rolledBack: () => {
+        this.#known.rolledBack();
+        this.#reads.release();
+      },
       busy: (error) => this.#reportFault(error),
       dropped: (error) => this.#dropped(error),
       whenBack: () => this.whenBack(),
@@ -123,12 +112,14 @@ export class SqliteStore implements Store {
     const planned = {
       removals: () => this.#known.removals,
       notice: () => this.#known.noticeQuietly(),
+      changing: () => (this.#known.isChanging ? this.#commits.group : undefined),
+      flushing: () => this.#commits.group,
       onFailed: () => {
         const { opening } = availability;
         return (error: unknown) => availability.metOnThread(error, opening);
       },
     };
-    const reader = new SqliteReader(path, this.#connection, settings.pool, planned, settings);
+    const reader = new SqliteReader(path, this.#reads, settings.pool, planned, settings);
     this.reader = observedReader(reader, appId, settings.observations);
   }
 
@@ -279,12 +270,14 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#commits.close();
-    await recordGeneration(this.#connection, this.#settings);
+    const { grown, log } = this.#settings;
+    const generation = await this.#commits.close(grown && (() => growGeneration(this.#connection.db)));
+    if (generation !== null) await recordGeneration(generation, this.#connection.db, this.#settings);
     this.#availability.close();
+    this.#reads.drop();
     await this.#settings.pool.end(this.#path);
     await this.#checkpoints.close();
-    this.#settings.log?.closing();
+    await log?.closing();
     try {
       // Leaves a closed system in a single file.
       if (this.#connection.isOpen) this.#connection.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -292,7 +285,7 @@ export class SqliteStore implements Store {
       // The WAL stays; the next opening of the file reads it.
     }
     this.#connection.close();
-    this.#settings.log?.closed();
+    await log?.closed();
     this.#settings.onClosed?.();
   }
 }

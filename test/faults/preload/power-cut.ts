@@ -1,5 +1,5 @@
 /** Reverts what a killed process wrote and did not flush, as a power cut may, from the journal of faults.c. */
-import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readdirSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [WRITTEN, FLUSH_BEGAN, FLUSHED] = [1, 2, 3];
@@ -24,18 +24,28 @@ export const journalSettings = (journal: string, of: string) => ({ FAULTS_JOURNA
 /**
  * Call after the process has ended.
  * @param directory of the store: shared memory files in it are deleted too
+ * @param isKept whether the disk has got a write that was not flushed; it may have got any of them
  * @returns the number of reverted writes
  */
-export function cutPower(journal: string, directory: string): number {
+export function cutPower(journal: string, directory: string, isKept: () => boolean = () => false): number {
   let count = 0;
   for (const [path, { unflushed }] of notesIn(readFileSync(journal))) {
     if (path.endsWith('-shm') || unflushed.length === 0) continue;
     const file = openSync(path, 'r+');
+    const kept: { offset: number; after: Buffer | null }[] = [];
     for (const { offset, before, sizeBefore } of unflushed.toReversed()) {
+      const { size } = fstatSync(file);
+      // What was written: it ends with the file if that has grown. A file that has shrunk was truncated there.
+      const after = size < sizeBefore ? null : Buffer.alloc(size > sizeBefore ? size - offset : before.length);
+      if (after) readSync(file, after, 0, after.length, offset);
       writeSync(file, before, 0, before.length, offset);
       ftruncateSync(file, sizeBefore);
-      count++;
+      if (isKept()) kept.push({ offset, after });
+      else count++;
     }
+    for (const { offset, after } of kept.toReversed())
+      if (after) writeSync(file, after, 0, after.length, offset);
+      else ftruncateSync(file, offset);
     closeSync(file);
   }
   for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }))

@@ -8,7 +8,7 @@ import {
   BoundedRows,
   constraintsTaken,
   LengthLimit,
-  type LimitedRows,
+  type PlannedRows,
   prepare,
   type Row,
   type Rows,
@@ -37,7 +37,6 @@ export interface ConnectionEvents {
   mend(): void;
 }
 
-/** Options of a connection. */
 export interface ConnectionOptions {
   /** Called periodically by interruptible statements; may throw to end the statement. */
   readonly tick?: () => void;
@@ -45,7 +44,7 @@ export interface ConnectionOptions {
 }
 
 /** One SQLite connection with its prepared statements. Rows are arrays. Transient faults are thrown as `unavailable`. */
-export class Connection implements LimitedRows {
+export class Connection implements PlannedRows {
   readonly #path: string;
   readonly #mode: 'write' | 'read';
   readonly #tick: (() => void) | undefined;
@@ -53,6 +52,8 @@ export class Connection implements LimitedRows {
   #db: DatabaseSync;
   #isBroken = false;
   #isOpen = true;
+  /** How often the file was opened: settings of SQLite apply to one opening. */
+  openings = 1;
   readonly #length: LengthLimit;
   #pages: number;
   readonly #plans = new StatementCache(constraintsTaken);
@@ -90,7 +91,6 @@ export class Connection implements LimitedRows {
     this.use((db) => db.exec('PRAGMA journal_mode = WAL'));
   }
 
-  /** Path of the file. */
   get path(): string {
     return this.#path;
   }
@@ -136,6 +136,7 @@ export class Connection implements LimitedRows {
     this.#length.reset();
     this.#isOpen = true;
     this.#isBroken = false;
+    this.openings++;
   }
 
   /** Closes the connection until it is reopened. Never throws. */

@@ -30,6 +30,14 @@ export interface LimitedRows extends Rows {
   all(statement: Statement, maxValueBytes?: number): Row[];
 }
 
+/** The reads of the event loop, which decide by their plans whether they are short. */
+export interface PlannedRows extends LimitedRows {
+  /** See `Connection.shorterThan`. */
+  shorterThan(bytes: number): Rows;
+  /** See `Connection.constraintsTaken`. */
+  constraintsTaken(text: string): number;
+}
+
 /**
  * Wraps an iterator over rows so that other work may run between steps.
  * @param before runs before each step
@@ -185,7 +193,7 @@ function constraintsIn(plan: readonly Record<string, unknown>[]): number {
 }
 
 /** Returns an upper bound of a table's row count: its highest row id, which SQLite finds immediately. */
-export function maxRowCount(connection: Connection, table: TableSchema): number {
+export function maxRowCount(connection: Pick<Rows, 'first'>, table: TableSchema): number {
   const [last] = connection.first({ text: `SELECT max("_seq") FROM ${quoted(table.sqlName)}`, params: [] }) as [number | null];
   return last ?? 0;
 }

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GenerationGrown } from '../../engine.ts';
-import type { Connection } from '../connection/connection.ts';
 import { copyWal } from '../connection/statements.ts';
 import { growGeneration } from '../schema/identity.ts';
 import type { WalMark } from './wal-mark.ts';
@@ -13,17 +12,15 @@ export interface GenerationEvents {
 }
 
 /**
- * Increments the generation of a served store that is about to be closed (docs/adr/0020). If that fails, the registry keeps an earlier generation,
- * which is still valid. Never rejects.
+ * Records the generation of a served store that is about to be closed (docs/adr/0020). If that fails, the registry keeps an earlier generation, which
+ * is still valid. Never rejects.
+ * @param generation that the file has now, durably
  */
-export async function recordGeneration(connection: Connection, { log, grown }: GenerationEvents): Promise<void> {
-  if (!grown || !connection.isOpen) return;
+export async function recordGeneration(generation: number, db: DatabaseSync, { log, grown }: GenerationEvents): Promise<void> {
   try {
-    const generation = connection.use(growGeneration);
-    if (generation === null) return;
     log?.setGeneration(generation);
-    log?.committed(connection.db);
-    await grown(generation);
+    log?.committed(db);
+    await grown?.(generation);
   } catch {
     // E.g. the disk is full.
   }
@@ -36,6 +33,7 @@ export async function recordGeneration(connection: Connection, { log, grown }: G
 export function recordGenerationIfMissing(db: DatabaseSync, { log, grown }: Required<GenerationEvents>): void {
   try {
     if (db.isTransaction) db.exec('ROLLBACK');
+    db.exec('PRAGMA synchronous = FULL');
     const generation = growGeneration(db);
     if (generation === null) return;
     log.setGeneration(generation);

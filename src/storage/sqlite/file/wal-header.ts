@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 /** Bytes of the header of a WAL, and of each of its frames (https://sqlite.org/fileformat2.html#walformat). */
-const HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
+export const WAL_HEADER_BYTES = 32;
+export const FRAME_HEADER_BYTES = 24;
 const MAGIC = 0x377f0682;
 
 /** The header of a WAL. The salts distinguish its series of frames from every other; the first salt grows by one with each series. */
@@ -46,15 +46,15 @@ export function readAt(fd: number, place: number, length: number): Buffer {
 
 /** Parses the header of a WAL; `null` if SQLite would consider the WAL empty. */
 export function walHeader(bytes: Buffer | null): WalHeader | null {
-  if (!bytes || bytes.length < HEADER_BYTES) return null;
+  if (!bytes || bytes.length < WAL_HEADER_BYTES) return null;
   const magic = bytes.readUInt32BE(0);
   if ((magic & 0xfffffffe) !== (MAGIC & 0xfffffffe) || !isWhole(bytes, (magic & 1) === 1)) return null;
   return { pageSize: bytes.readUInt32BE(8), salt1: bytes.readUInt32BE(16), salt2: bytes.readUInt32BE(20) };
 }
 
-export const headerIn = (fd: number): WalHeader | null => walHeader(readAt(fd, 0, HEADER_BYTES));
+export const headerIn = (fd: number): WalHeader | null => walHeader(readAt(fd, 0, WAL_HEADER_BYTES));
 
-export const headerOf = (path: string): WalHeader | null => walHeader(bytesAt(path, 0, HEADER_BYTES));
+export const headerOf = (path: string): WalHeader | null => walHeader(bytesAt(path, 0, WAL_HEADER_BYTES));
 
 type Sum = readonly [number, number];
 
@@ -76,7 +76,7 @@ function isWhole(bytes: Buffer, isBigEndian: boolean): boolean {
 
 /** Returns whether this many frames of a WAL are valid for SQLite. */
 export function hasFrames(path: string, count: number): boolean {
-  const first = bytesAt(path, 0, HEADER_BYTES);
+  const first = bytesAt(path, 0, WAL_HEADER_BYTES);
   const header = walHeader(first);
   if (!first || !header) return false;
   const isBigEndian = (first.readUInt32BE(0) & 1) === 1;
@@ -85,7 +85,7 @@ export function hasFrames(path: string, count: number): boolean {
     let sum: Sum = [first.readUInt32BE(24), first.readUInt32BE(28)];
     const size = FRAME_HEADER_BYTES + header.pageSize;
     for (let n = 0; n < count; n++) {
-      const frame = readAt(fd, HEADER_BYTES + n * size, size);
+      const frame = readAt(fd, WAL_HEADER_BYTES + n * size, size);
       if (frame.length < size || !frame.subarray(8, 16).equals(first.subarray(16, 24))) return false;
       sum = summed(frame.subarray(FRAME_HEADER_BYTES), isBigEndian, summed(frame.subarray(0, 8), isBigEndian, sum));
       if (frame.readUInt32BE(16) !== sum[0] || frame.readUInt32BE(20) !== sum[1]) return false;
@@ -99,7 +99,7 @@ export function hasFrames(path: string, count: number): boolean {
 /** Reads a frame. @param frame from 1 @returns `null` if the WAL ends before it */
 export function frameIn(fd: number, pageSize: number, frame: number): LastFrame | null {
   const size = FRAME_HEADER_BYTES + pageSize;
-  const bytes = readAt(fd, HEADER_BYTES + (frame - 1) * size, size);
+  const bytes = readAt(fd, WAL_HEADER_BYTES + (frame - 1) * size, size);
   if (bytes.length < size) return null;
   const content = bytes.subarray(FRAME_HEADER_BYTES);
   return { page: bytes.readUInt32BE(0), salt1: bytes.readUInt32BE(8), salt2: bytes.readUInt32BE(12), content };

@@ -51,23 +51,23 @@ class Live {
     return join(directory, name);
   }
 
-  close(): void {
-    this.mark.closing();
+  async close(): Promise<void> {
+    await this.mark.closing();
     this.db.close();
-    this.mark.closed();
+    await this.mark.closed();
   }
 }
 
 /** Opens what was left; its owner has another name. @returns what is reported missing, and the number of rows */
-function opened(name: string, owner: string): [missing: boolean, rows: number] {
+async function opened(name: string, owner: string): Promise<[missing: boolean, rows: number]> {
   const live = new Live(name, owner);
   const found: [boolean, number] = [live.missing !== null, live.count()];
-  live.close();
+  await live.close();
   return found;
 }
 
 describe('The mark of a log', () => {
-  test('nothing is said after a clean close, a kill, a checkpoint, a log that began again, or without a mark', () => {
+  test('nothing is said after a clean close, a kill, a checkpoint, a log that began again, or without a mark', async () => {
     const live = new Live('a').add(20);
     live.killed('killed');
     live.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
@@ -77,12 +77,12 @@ describe('The mark of a log', () => {
     live.killed('emptied');
     live.add(1).killed('unmarked');
     rmSync(join(directory, 'unmarked-mark'));
-    live.close();
+    await live.close();
     for (const [name, rows] of Object.entries({ killed: 20, filled: 20, anew: 23, emptied: 23, unmarked: 24, a: 24 }))
-      assert.deepEqual([name, ...opened(name, 'a')], [name, false, rows]);
+      assert.deepEqual([name, ...(await opened(name, 'a'))], [name, false, rows]);
   });
 
-  test('nothing is said of marks that are older than the log, as power cuts may leave them', () => {
+  test('nothing is said of marks that are older than the log, as power cuts may leave them', async () => {
     const live = new Live('a').add(3);
     const early = readFileSync(`${live.path}-mark`);
     const name = live.add(20).killed('later');
@@ -90,9 +90,9 @@ describe('The mark of a log', () => {
     live.db.exec('PRAGMA wal_checkpoint(RESTART)');
     const anew = live.add(2).killed('anew');
     writeFileSync(`${anew}-mark`, early);
-    live.close();
+    await live.close();
     assert.deepEqual(
-      [opened('later', 'a'), opened('anew', 'a')],
+      [await opened('later', 'a'), await opened('anew', 'a')],
       [
         [false, 23],
         [false, 25],
@@ -121,21 +121,21 @@ describe('The mark of a log', () => {
     live.mark.committed(live.db);
     assert.equal(mark(), late);
     write(20);
-    live.mark.closing();
+    await live.mark.closing();
     const last = mark();
     live.mark.committed(live.db);
     assert.equal(mark(), last);
-    live.close();
+    await live.close();
   });
 
-  test('nothing is said where another tool has opened and closed a file that was killed', () => {
+  test('nothing is said where another tool has opened and closed a file that was killed', async () => {
     const live = new Live('a').add(9);
     const path = live.killed('tool');
-    live.close();
+    await live.close();
     const script = `const { DatabaseSync } = require('node:sqlite'); const db = new DatabaseSync(process.argv[1]); db.prepare('SELECT * FROM t').all(); db.close()`;
     execFileSync(process.execPath, ['-e', script, path], { stdio: 'ignore' });
     assert.equal(existsSync(`${path}-wal`), false);
-    assert.deepEqual(opened('tool', 'a'), [false, 9]);
+    assert.deepEqual(await opened('tool', 'a'), [false, 9]);
   });
 
   // Tools with a SQLite older than 3.51 remove the WAL of a file that seems unused.
@@ -155,36 +155,36 @@ describe('The mark of a log', () => {
     live.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     await wait(30);
     live.killed('emptied');
-    live.close();
+    await live.close();
     for (const [name, rows] of [
       ['tool', 20],
       ['emptied', 40],
     ] as const)
-      assert.deepEqual([name, ...opened(name, 'a')], [name, false, rows]);
+      assert.deepEqual([name, ...(await opened(name, 'a'))], [name, false, rows]);
   });
 
-  test('what is no file at the place of a mark proves nothing', () => {
+  test('what is no file at the place of a mark proves nothing', async () => {
     const live = new Live('a').add(3);
     const name = live.killed('directory');
-    live.close();
+    await live.close();
     rmSync(`${name}-mark`);
     mkdirSync(`${name}-mark`);
-    assert.deepEqual(opened('directory', 'a'), [false, 3]);
+    assert.deepEqual(await opened('directory', 'a'), [false, 3]);
   });
 
   test('a file that is open stays locked for other processes, also where its log was found to be missing', {
     skip: !existsSync('/proc/locks'),
-  }, () => {
+  }, async () => {
     const live = new Live('a').add(20);
     rmSync(`${live.killed('open')}-wal`);
-    live.close();
+    await live.close();
     const open = new Live('open', 'a').add(5);
     assert.notEqual(open.missing, null);
     assert.match(readFileSync('/proc/locks', 'utf8'), new RegExp(`:${statSync(open.path).ino} `));
-    open.close();
+    await open.close();
   });
 
-  test('a log that was cut, removed, emptied or broken is reported, with what is before it', () => {
+  test('a log that was cut, removed, emptied or broken is reported, with what is before it', async () => {
     const live = new Live('a').add(20);
     const { size } = statSync(`${live.path}-wal`);
     truncateSync(`${live.killed('cut')}-wal`, Math.floor(size / 2));
@@ -196,15 +196,15 @@ describe('The mark of a log', () => {
       bytes[at] = (bytes[at] as number) ^ 0xff;
       writeFileSync(log, bytes);
     }
-    live.close();
+    await live.close();
     for (const [name, isSome] of Object.entries({ cut: true, removed: false, emptied: false, flipped: true, header: false })) {
-      const [missing, rows] = opened(name, 'a');
+      const [missing, rows] = await opened(name, 'a');
       assert.deepEqual([name, missing, rows > 0 && rows < 20], [name, true, isSome]);
-      assert.deepEqual([name, ...opened(name, 'a')], [name, false, rows], 'told once');
+      assert.deepEqual([name, ...(await opened(name, 'a'))], [name, false, rows], 'told once');
     }
   });
 
-  test('a log that is of another file, or of an earlier time, is refused, and every byte stays', () => {
+  test('a log that is of another file, or of an earlier time, is refused, and every byte stays', async () => {
     const live = new Live('a').add(20);
     const early = readFileSync(`${live.path}-wal`);
     live.db.exec('PRAGMA wal_checkpoint(RESTART)');
@@ -212,8 +212,8 @@ describe('The mark of a log', () => {
     const other = new Live('b').add(30);
     writeFileSync(`${live.killed('foreign')}-wal`, readFileSync(`${other.path}-wal`));
     writeFileSync(`${live.killed('older')}-wal`, early);
-    live.close();
-    other.close();
+    await live.close();
+    await other.close();
     for (const why of ['foreign', 'older']) {
       const path = join(directory, why);
       const before = ['', '-wal', '-mark'].map((suffix) => readFileSync(path + suffix));
@@ -228,32 +228,32 @@ describe('The mark of a log', () => {
     }
   });
 
-  test("another file's log beside one that was closed cleanly is refused; one of another version of the service is not", () => {
+  test("another file's log beside one that was closed cleanly is refused; one of another version of the service is not", async () => {
     const live = new Live('a').add(20);
-    live.close();
+    await live.close();
     const other = new Live('b', 'b').add(40);
     // A WAL that contains another file completely also contains its identity, which is checked separately (schema/identity.ts).
     other.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     other.add(40);
     cpSync(`${other.path}-wal`, `${live.path}-wal`);
-    other.close();
+    await other.close();
     assert.throws(() => WalMark.before(live.path, 'a'), StoreRefused);
     rmSync(`${live.path}-wal`);
     const without = new DatabaseSync(live.path);
     without.exec("INSERT INTO t (x) VALUES ('y')");
     for (const suffix of ['', '-wal', '-mark']) cpSync(live.path + suffix, join(directory, 'version') + suffix);
     without.close();
-    assert.deepEqual(opened('version', 'a'), [false, 21]);
+    assert.deepEqual(await opened('version', 'a'), [false, 21]);
   });
 
-  test("another's mark, and what is none, prove nothing", () => {
+  test("another's mark, and what is none, prove nothing", async () => {
     const live = new Live('a').add(5);
     const other = new Live('b').add(50);
     cpSync(`${other.path}-mark`, `${live.killed('swapped')}-mark`);
     writeFileSync(`${live.killed('none')}-mark`, 'x'.repeat(64));
     truncateSync(`${live.killed('short')}-mark`, 10);
-    live.close();
-    other.close();
-    for (const name of ['swapped', 'none', 'short']) assert.deepEqual([name, ...opened(name, 'a')], [name, false, 5]);
+    await live.close();
+    await other.close();
+    for (const name of ['swapped', 'none', 'short']) assert.deepEqual([name, ...(await opened(name, 'a'))], [name, false, 5]);
   });
 });

@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, fsync, openSync, statSync, writeSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { StoreRefused } from '../../identity.ts';
 import { prepare, readWalLength, walLengthQuery } from '../connection/statements.ts';
@@ -23,8 +24,14 @@ const MAX_RESETS = 2 ** 20;
 /** Interval of marks under steady writes: a crash in between leaves the earlier mark. */
 const MARK_INTERVAL_MS = 10;
 
-/** Reads from SQLite how many frames of the WAL are committed, and how many of these are in the file. */
-type ReadLengths = () => { readonly frames: number; readonly inFile: number };
+/** How many frames of a WAL are committed, and how many of these are in the file. */
+interface Lengths {
+  readonly frames: number;
+  readonly inFile: number;
+}
+
+/** Reads them from SQLite. */
+type ReadLengths = () => Lengths;
 
 /**
  * Records the length and identity of a file's WAL after the last commit (docs/adr/0020). A WAL of another file must not be applied, since that would
@@ -48,7 +55,7 @@ export class WalMark {
   #lastGeneration = 0;
   /** When the mark was last written, by `performance.now()`, and the pending one. */
   #writtenAt = Number.NEGATIVE_INFINITY;
-  #due: { readonly db: DatabaseSync; readonly timer: NodeJS.Timeout } | undefined;
+  #due: { lengths: Lengths; readonly timer: NodeJS.Timeout } | undefined;
   /** Whether there was no WAL although its content was not in the file. */
   readonly #isLost: boolean;
 
@@ -135,19 +142,33 @@ export class WalMark {
     }
   }
 
-  /** Rate-limited `committed` for frequent commits; the last one is always recorded, after a short delay. */
+  /** Rate-limited `committed` for frequent commits; the last one is always recorded, after a short delay. Never throws. */
   committedOften(db: DatabaseSync): void {
-    if (this.#due) return;
     const inMs = this.#writtenAt + MARK_INTERVAL_MS - performance.now();
-    if (inMs <= 0) this.committed(db);
-    else this.#due = { db, timer: setTimeout(() => this.#writeDue(), inMs).unref() };
+    if (!this.#due && inMs <= 0) {
+      this.committed(db);
+      return;
+    }
+    try {
+      // Later, the WAL may have frames that are not durable yet.
+      const lengths = lengthsOf(db)();
+      if (this.#due) this.#due.lengths = lengths;
+      else this.#due = { lengths, timer: setTimeout(() => this.#writeDue(), inMs).unref() };
+    } catch {
+      // The next commit tries again.
+    }
   }
 
   #writeDue(): void {
     const due = this.#due;
     this.#due = undefined;
-    clearTimeout(due?.timer);
-    if (due?.db.isOpen) this.committed(due.db);
+    if (!due) return;
+    clearTimeout(due.timer);
+    try {
+      this.#record(() => due.lengths);
+    } catch {
+      // As in `committed`.
+    }
   }
 
   #record(readLengths: ReadLengths): void {
@@ -168,33 +189,32 @@ export class WalMark {
     const { content, page } = frame;
     this.#file ??= openSync(this.#path, 'r');
     const before = sumOfPage(readAt(this.#file, (page - 1) * header.pageSize, header.pageSize), header.pageSize);
-    this.#write(
-      { isClean: false, cleanAt: this.#cleanAt, ...header, frames, page, sum: crc32(content), generation: this.#inFile, before },
-      !this.#isSynced,
-    );
+    const of = { isClean: false, cleanAt: this.#cleanAt, generation: this.#inFile };
+    const fd = this.#write({ ...of, ...header, frames, page, sum: crc32(content), before });
+    if (!this.#isSynced)
+      fsync(fd, (error) => {
+        this.#isSynced = error === null;
+      });
     this.#isSynced = true;
     this.#lastAt = Date.now();
     this.#lastGeneration = this.#generation;
     this.#writtenAt = performance.now();
   }
 
-  /** Call before SQLite closes the file: makes the mark of the last commit durable. */
-  closing(): void {
+  /** Call before SQLite closes the file: makes the mark of the last commit durable. Never rejects. */
+  async closing(): Promise<void> {
     this.#writeDue();
-    try {
-      if (this.#fd !== undefined) fsyncSync(this.#fd);
-    } catch {
-      // The disk has failed.
-    }
+    // If it fails, the disk has failed.
+    if (this.#fd !== undefined) await synced(this.#fd).catch(() => {});
   }
 
-  /** Call when SQLite has closed the file: if no other process has it open, everything is in the file. */
-  closed(): void {
+  /** Call when SQLite has closed the file: if no other process has it open, everything is in the file. Never rejects. */
+  async closed(): Promise<void> {
     try {
       const isClean = !statSync(logOf(this.#path), { throwIfNoEntry: false })?.size;
       if (isClean && statSync(this.#path, { throwIfNoEntry: false })) {
         const none = { salt1: 0, salt2: 0, frames: 0, pageSize: 0, page: 0, sum: 0, before: 0 };
-        this.#write({ ...none, isClean: true, cleanAt: Date.now(), generation: this.#generation }, true);
+        await synced(this.#write({ ...none, isClean: true, cleanAt: Date.now(), generation: this.#generation }));
       }
     } catch {
       // The old mark stays: it states that there is a WAL, and which page must be in the file if there is none.
@@ -204,11 +224,12 @@ export class WalMark {
     }
   }
 
-  #write(mark: Mark, isDurable: boolean): void {
+  /** @returns the descriptor of the mark */
+  #write(mark: Mark): number {
     this.#last = mark;
     this.#fd ??= openSync(markOf(this.#path), constants.O_RDWR | constants.O_CREAT, 0o600);
     writeSync(this.#fd, markBytes(mark, this.#owner), 0, MARK_BYTES, 0);
-    if (isDurable) fsyncSync(this.#fd);
+    return this.#fd;
   }
 
   /** The WAL may be another file once the last connection was closed and another one opened. */
@@ -221,6 +242,9 @@ export class WalMark {
     return this.#log;
   }
 }
+
+/** Flushes a file on another thread. */
+const synced = promisify(fsync);
 
 const logOf = (path: string) => `${path}-wal`;
 const markOf = (path: string) => `${path}-mark`;

@@ -4,8 +4,7 @@ import type { Query } from '../../../query/model/selection.ts';
 import { storageOf } from '../../../values/index.ts';
 import { compileCountUpTo, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
-import type { Connection } from '../connection/connection.ts';
-import { maxRowCount } from '../connection/statements.ts';
+import { maxRowCount, type PlannedRows } from '../connection/statements.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 
 /** Tables with at most this many records are scanned on the event loop, which is faster than a message to a thread. */
@@ -39,7 +38,7 @@ export interface ShortList {
  * Compiles a list that is certainly short; returns `null` for all others, which go to a reader thread, where the time limit ends them. Lists that no
  * statement could make short are not compiled.
  */
-export function shortList(connection: Connection, query: Query): ShortList | null {
+export function shortList(connection: PlannedRows, query: Query): ShortList | null {
   const rows = query.skip + query.limit;
   if (rows > MAX_SHORT_ROWS || query.stride !== undefined) return null;
   const values = rows * query.fields.length;
@@ -57,7 +56,7 @@ export function shortList(connection: Connection, query: Query): ShortList | nul
 }
 
 /** Returns the number of records of a query if counting is quick: few records, or few in an index; `null` otherwise. @throws TooLong */
-export function shortCount(connection: Connection, query: Query): number | null {
+export function shortCount(connection: PlannedRows, query: Query): number | null {
   const count = compileCountUpTo(query, MAX_SHORT_COUNT, sqliteDialect);
   const maxValueBytes = isBounded(connection, query, count) ? MAX_SHORT_VALUE_BYTES : shortScan(connection, query);
   if (maxValueBytes === null) return null;
@@ -66,7 +65,7 @@ export function shortCount(connection: Connection, query: Query): number | null 
 }
 
 /** Returns how long a value may be in a scan, if the table is small and the conditions are few and plain; `null` if not. */
-function shortScan(connection: Connection, query: Query): number | null {
+function shortScan(connection: PlannedRows, query: Query): number | null {
   const work = scanCostOf(query);
   if (!work || work.once > MAX_SHORT_WORK) return null;
   const records = maxRowCount(connection, query.table);
@@ -79,7 +78,7 @@ function shortScan(connection: Connection, query: Query): number | null {
  * Returns whether SQLite's plan uses an index for every constraint and the order: then a page costs only its own rows. Plans are cached by statement
  * text; they depend on statistics, never on values.
  */
-function isBounded(connection: Connection, query: Query, list: Statement): boolean {
+function isBounded(connection: PlannedRows, query: Query, list: Statement): boolean {
   return mayBeBounded(query) && constraintsOf(query.filter) === connection.constraintsTaken(list.text);
 }
 

@@ -24,9 +24,8 @@ import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { type ByIdStatement, compileCount, compileCountUpTo, compileGet, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import { compileByKey, keyedRecords, requireUniqueIndex } from '../../sql/unique-key.ts';
-import type { Connection } from '../connection/connection.ts';
 import { MAX_VALUE_BYTES } from '../connection/open-database.ts';
-import type { Rows } from '../connection/statements.ts';
+import type { PlannedRows, Rows } from '../connection/statements.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
 import { readPlain, runPlain, runShort } from './execute-read.ts';
@@ -70,6 +69,10 @@ export interface PlannedSchema {
   removals(): number;
   /** Checks whether another process has changed it. @returns the schema as of now */
   notice(): Schema;
+  /** The writes under way that have changed it, until whose end it cannot be read with it; `undefined` if there are none. */
+  changing(): Promise<unknown> | undefined;
+  /** The writes that threads see already and that are not durable yet; `undefined` if there are none. */
+  flushing(): Promise<unknown> | undefined;
   /** Call when a read on a thread begins; returns a function that receives the error of that read. */
   onFailed(): (error: unknown) => void;
 }
@@ -77,7 +80,7 @@ export interface PlannedSchema {
 /** Reads of one system: short ones immediately on the event loop, all others on reader threads. */
 export class SqliteReader implements Reader {
   readonly #path: string;
-  readonly #connection: Connection;
+  readonly #connection: PlannedRows;
   readonly #pool: ReaderPool;
   readonly #schema: PlannedSchema;
   readonly #context: RowContext;
@@ -86,7 +89,7 @@ export class SqliteReader implements Reader {
   readonly #ofOne: Rows;
   readonly #large = new LargeTables();
 
-  constructor(path: string, connection: Connection, pool: ReaderPool, schema: PlannedSchema, context: RowContext) {
+  constructor(path: string, connection: PlannedRows, pool: ReaderPool, schema: PlannedSchema, context: RowContext) {
     this.#path = path;
     this.#connection = connection;
     this.#ofOne = connection.shorterThan(MAX_SHORT_VALUE_BYTES);
@@ -106,12 +109,15 @@ export class SqliteReader implements Reader {
   /** Runs a read that was planned with the known schema, which a thread or another process may have changed since. @throws SchemaChanged */
   async #planned<T>(read: () => Promise<T>): Promise<T> {
     const removals = this.#schema.removals();
+    const changing = this.#schema.changing();
+    if (changing) await changing;
     try {
       return await read();
     } catch (error) {
       if (!namesNothing(error)) throw error;
       this.#schema.notice();
-      if (this.#schema.removals() === removals) throw error;
+      // Writes that have failed take their fields with them.
+      if (this.#schema.removals() === removals && !changing) throw error;
       throw new SchemaChanged();
     }
   }
@@ -144,6 +150,7 @@ export class SqliteReader implements Reader {
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
+    await this.#schema.changing();
     const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate, this.#context);
     const maxValueBytes = maxValueBytesOf(aggregation);
     const plan: ReadPlan = { text, params, shape: { columns }, includes: [], maxValueBytes };
@@ -153,12 +160,14 @@ export class SqliteReader implements Reader {
 
   /** On a thread: SQLite prepares a statement with many conditions for some time. */
   async explain(read: Query | Aggregation): Promise<QueryPlan> {
+    await this.#schema.changing();
     const { text, params } = this.#statementOf(read);
     const { results } = await this.#findOnThread({ list: explainPlan({ text, params }), count: null }, null);
     return { steps: planSteps(text, explainedDetails(await wholeText(results)), this.#schema.notice()) };
   }
 
   async countUpTo(query: Query, atMost: number): Promise<number> {
+    await this.#schema.changing();
     const { count = 0 } = await this.#findOnThread({ list: null, count: compileCountUpTo(query, atMost, dialect, true) }, null);
     return count;
   }
@@ -175,6 +184,7 @@ export class SqliteReader implements Reader {
     keys: readonly (readonly StoredValue[])[],
   ): Promise<readonly (KeyedRecord | null)[]> {
     const found: (KeyedRecord | null)[] = [];
+    await this.#schema.changing();
     for (let at = 0; at < keys.length; at += KEYS_PER_TURN) {
       if (at > 0) await nextTurn();
       requireUniqueIndex(this.#schema.notice(), table, index);
@@ -200,7 +210,9 @@ export class SqliteReader implements Reader {
     const whole = { ...plans, list: list && selection ? ahead(list, selection) : list, removals: this.#schema.removals() };
     const resolve = selection ? includeResolver(selection, (target) => ahead(byIds(target), target)) : async () => null;
     try {
-      return await this.#pool.find(this.#path, whole, resolve, this.#schema.onFailed(), until);
+      const found = await this.#pool.find(this.#path, whole, resolve, this.#schema.onFailed(), until);
+      await this.#schema.flushing();
+      return found;
     } catch (error) {
       if (error instanceof SchemaChanged) this.#schema.notice();
       throw error;

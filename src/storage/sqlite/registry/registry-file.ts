@@ -218,13 +218,13 @@ export class RegistryFile {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     clearInterval(this.#watch);
     this.#notes.close();
     this.#reader.close();
-    this.#log.closing();
+    await this.#log.closing();
     this.#writer.close();
-    this.#log.closed();
+    await this.#log.closed();
   }
 }
 

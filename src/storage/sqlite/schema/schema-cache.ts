@@ -14,8 +14,11 @@ export class SchemaCache {
   readonly #connection: Connection;
   readonly #isInPlace: () => boolean;
   #schema: Schema;
-  /** The schema before the open transaction. */
+  /** The schema that is durable: before the transaction under way. */
   #before: Schema;
+  /** Tables that the transaction under way has written to, uncounted. */
+  readonly #written = new Set<string>();
+  #isAlone = false;
   /** SQLite's count of other connections' commits, and the catalogue's counts of changes, as of the last load. */
   #foreignCommits = Number.NaN;
   #catalogVersion = Number.NaN;
@@ -69,7 +72,7 @@ export class SchemaCache {
     const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
     if (commits === this.#foreignCommits) return;
     this.#globalVersion++;
-    if (this.#connection.use(catalogVersion) !== this.#catalogVersion) this.#schema = this.#load();
+    if (this.#connection.use(catalogVersion) !== this.#catalogVersion) this.#schema = this.#before = this.#load();
     this.#foreignCommits = commits;
   }
 
@@ -83,8 +86,9 @@ export class SchemaCache {
     return this.#schema;
   }
 
-  /** Call when a transaction of this process has begun. @throws unavailable */
-  began(): void {
+  /** Call when a transaction of this process has begun. @param isAlone whether its own reads see what it writes @throws unavailable */
+  began(isAlone = false): void {
+    this.#isAlone = isAlone;
     this.notice();
     this.#before = this.#schema;
   }
@@ -92,12 +96,29 @@ export class SchemaCache {
   /** Call when the transaction has executed a plan, which resulted in this schema. */
   executed({ mutations, changes }: WritePlan, schema: Schema): void {
     this.#schema = schema;
-    for (const { kind, table } of mutations)
-      if (kind !== 'require') this.#writesTo.set(table.className, (this.#writesTo.get(table.className) ?? 0) + 1);
+    for (const { kind, table } of mutations) if (kind !== 'require') this.#written.add(table.className);
+    if (this.#isAlone) this.#countWrites();
     if (changes.length > 0) this.#countChanges();
   }
 
+  /** Whether the group under way has changed the schema: what is planned with it can be read after the group's end. */
+  get isChanging(): boolean {
+    return this.#schema !== this.#before;
+  }
+
+  /** Call when the transaction is durable, and reads see it. */
+  ended(): void {
+    this.#before = this.#schema;
+    this.#countWrites();
+  }
+
+  #countWrites(): void {
+    for (const className of this.#written) this.#writesTo.set(className, (this.#writesTo.get(className) ?? 0) + 1);
+    this.#written.clear();
+  }
+
   rolledBack(): void {
+    this.#written.clear();
     this.#schema = this.#before;
     this.forget();
   }

@@ -38,6 +38,8 @@ beforeEach(() => {
   };
   commits = new WriteQueue(connection, {
     began: () => meets('began'),
+    ended: () => {},
+    unflushed: () => {},
     committed: () => meets('committed'),
     rolledBack: () => meets('rolledBack'),
     isInPlace: (withinMs) => failing.get('isInPlace') !== (withinMs === undefined ? 'after' : 'before'),

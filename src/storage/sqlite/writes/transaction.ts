@@ -83,11 +83,11 @@ const MAX_CHECK_AGE_MS = 5;
 const MAX_SEALS = 3;
 
 /**
- * Commits a write transaction; afterwards it is durable.
+ * Commits a write transaction; whether it is durable then depends on the connection (`synchronous`).
  * @param isInPlace returns whether the file is still at its path, checked at most `withinMs` ago
  * @throws unavailable if nothing was written, even after a crash; outcomeUnknown if that is uncertain
  */
-export function commit(connection: Connection, isInPlace: (withinMs?: number) => boolean): void {
+export function commit(connection: Connection, isInPlace: (withinMs: number) => boolean): void {
   if (!isInPlace(MAX_CHECK_AGE_MS)) {
     connection.rollback();
     throw missingError(connection.path);
@@ -99,7 +99,6 @@ export function commit(connection: Connection, isInPlace: (withinMs?: number) =>
     if (!failedAfterWriting(error) || seal(connection)) throw error;
     throw inDoubtSince(error);
   }
-  if (!isInPlace()) throw inDoubtSince(new Error('the file was taken away while it was written to'));
 }
 
 /**

@@ -1,0 +1,80 @@
+import { closeSync, fdatasync, fsync, openSync, readSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import type { Connection } from '../connection/connection.ts';
+import { FRAME_HEADER_BYTES, headerIn, WAL_HEADER_BYTES } from './wal-header.ts';
+
+/** Bytes that are read and written at once where pages are written again. */
+const CHUNK_BYTES = 1024 * 1024;
+
+const dataSynced = promisify(fdatasync);
+const synced = promisify(fsync);
+
+/** Flushes the WAL of a store's connection on a thread of the pool, so that the event loop does not wait for the disk. */
+export class WalFlush {
+  readonly #connection: Pick<Connection, 'path' | 'openings'>;
+  #descriptor: number | undefined;
+  /** Opening of the connection to which the descriptor belongs. */
+  #opening = 0;
+  /** Whether the WAL's entry in its directory has been flushed. */
+  #isEntered = false;
+
+  constructor(connection: Pick<Connection, 'path' | 'openings'>) {
+    this.#connection = connection;
+  }
+
+  /** Makes everything durable that is in the WAL now. One call at a time. @throws the operating system's error */
+  async flush(): Promise<void> {
+    if (this.#opening !== this.#connection.openings) this.close();
+    this.#opening = this.#connection.openings;
+    this.#descriptor ??= openSync(this.#path, 'r');
+    await dataSynced(this.#descriptor);
+    if (!this.#isEntered) await this.#enter();
+  }
+
+  /**
+   * Writes the pages of the WAL from one on again: after a failed flush the operating system may treat them as written although the disk does not have
+   * them. Only under the write lock. Synchronous, but does not wait for the disk.
+   * @throws the operating system's error
+   */
+  rewrite(fromPage: number, toPage: number): void {
+    const file = openSync(this.#path, 'r+');
+    try {
+      const size = FRAME_HEADER_BYTES + (headerIn(file)?.pageSize ?? 0);
+      // The header goes with the first page.
+      const start = fromPage === 0 ? 0 : WAL_HEADER_BYTES + fromPage * size;
+      const end = WAL_HEADER_BYTES + toPage * size;
+      const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, end - start));
+      for (let at = start; at < end; ) {
+        const length = readSync(file, bytes, 0, Math.min(bytes.length, end - at), at);
+        if (length === 0) return;
+        for (let written = 0; written < length; ) written += writeSync(file, bytes, written, length - written, at + written);
+        at += length;
+      }
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** A new file is lost in a power cut if the directory is not flushed. */
+  async #enter(): Promise<void> {
+    const directory = openSync(dirname(this.#path), 'r');
+    try {
+      await synced(directory);
+      this.#isEntered = true;
+    } finally {
+      closeSync(directory);
+    }
+  }
+
+  get #path(): string {
+    return `${this.#connection.path}-wal`;
+  }
+
+  /** Call while nothing is being flushed. */
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+    this.#isEntered = false;
+  }
+}

@@ -1,0 +1,153 @@
+import { inDoubtSince, unavailableSince } from '../../../errors/system-faults.ts';
+import type { Connection } from '../connection/connection.ts';
+import { missingError } from '../connection/map-error.ts';
+import { WalFlush } from '../file/wal-flush.ts';
+import { commit } from './transaction.ts';
+
+/** The smallest write, of one page; it changes nothing. */
+const EMPTY_WRITE = 'PRAGMA application_id = 0';
+
+/** What a commit needs to know of its file. */
+export interface CommitEvents {
+  /** Returns whether the file is still at its path. @param withinMs maximum age of the check */
+  isInPlace(withinMs?: number): boolean;
+  /** A flush has failed. */
+  unflushed(error: unknown): void;
+}
+
+/**
+ * Commits transactions of a connection without waiting for the disk on the event loop (docs/adr/0038): the connection's COMMIT writes to the WAL
+ * and does not flush it (`synchronous = NORMAL`); the flush follows on another thread. The caller begins no other transaction before it has ended.
+ */
+export class DurableCommit {
+  readonly #connection: Connection;
+  readonly #events: CommitEvents;
+  readonly #log: WalFlush;
+  /** Opening of the connection for which `synchronous` is set. */
+  #opening = Number.NaN;
+  /** First page of the WAL of which a flush has failed. What is acknowledged later depends on these pages. */
+  #unflushedFrom: number | null = null;
+  /** Pages in the WAL before the open transaction. */
+  #pages = 0;
+
+  constructor(connection: Connection, events: CommitEvents) {
+    this.#connection = connection;
+    this.#events = events;
+    this.#log = new WalFlush(connection);
+  }
+
+  /**
+   * Begins a write transaction. First makes durable what an earlier flush has failed to, and the first page of the WAL where SQLite would begin it
+   * anew.
+   * @returns false if another process holds the write lock
+   * @throws unavailable
+   */
+  begin(): boolean | Promise<boolean> {
+    this.#prepare();
+    if (this.#unflushedFrom !== null) return this.#flushAgain().then((isFlushed) => isFlushed && this.begin());
+    const log = this.#connection.logLength();
+    this.#pages = Math.max(0, log?.pages ?? 0);
+    if (log && log.copied === log.pages) return this.#startLog().then((isStarted) => isStarted && this.#connection.begin());
+    return this.#connection.begin();
+  }
+
+  /** A new connection flushes with every COMMIT. */
+  #prepare(): void {
+    const { openings } = this.#connection;
+    if (openings === this.#opening) return;
+    this.#connection.execute('PRAGMA synchronous = NORMAL');
+    this.#opening = openings;
+    // What was closed before may have been copied into the file, or another WAL may have begun.
+    if (this.#unflushedFrom !== null) this.#unflushedFrom = 0;
+  }
+
+  /**
+   * Begins the WAL anew, if no reader uses it, by a write of a single page. SQLite would flush the header in that COMMIT, on the event loop: pages
+   * after the first one that reach the disk before it would leave old ones in front of them valid, which the file has overtaken. A first page alone
+   * leaves none.
+   */
+  async #startLog(): Promise<boolean> {
+    const connection = this.#connection;
+    connection.execute('PRAGMA synchronous = OFF');
+    try {
+      if (!connection.begin()) return false;
+      connection.execute(EMPTY_WRITE);
+      commit(connection, (withinMs) => this.#events.isInPlace(withinMs));
+    } catch (error) {
+      connection.rollback();
+      throw error;
+    } finally {
+      if (connection.isOpen && !connection.isBroken) connection.execute('PRAGMA synchronous = NORMAL');
+      else this.#opening = Number.NaN;
+    }
+    this.#pages = 0;
+    const error = await this.#flush();
+    if (error) throw unavailableSince(error);
+    this.#pages = connection.logLength()?.pages ?? 0;
+    return true;
+  }
+
+  /** @returns false if another process holds the write lock @throws unavailable if the flush fails again */
+  async #flushAgain(): Promise<boolean> {
+    if (!this.#rewrite()) return false;
+    const error = await this.#flush();
+    if (error) throw unavailableSince(error);
+    return true;
+  }
+
+  /** Writes the pages again whose flush has failed. @returns false if another process holds the write lock */
+  #rewrite(): boolean {
+    const connection = this.#connection;
+    const from = this.#unflushedFrom ?? 0;
+    const pages = connection.logLength()?.pages ?? 0;
+    if (!connection.begin()) return false;
+    try {
+      // If the WAL has begun anew, all of the earlier one is in the file.
+      if (pages > 0) this.#log.rewrite(from < pages ? from : 0, pages);
+    } catch (error) {
+      throw unavailableSince(error);
+    } finally {
+      connection.rollback();
+    }
+    return true;
+  }
+
+  /** @returns the error of a flush that has failed */
+  async #flush(): Promise<unknown> {
+    try {
+      await this.#log.flush();
+      this.#unflushedFrom = null;
+      return null;
+    } catch (error) {
+      this.#unflushedFrom ??= this.#pages;
+      this.#events.unflushed(error);
+      return error;
+    }
+  }
+
+  /**
+   * Commits the open transaction: other connections see it from now on. Call `flushed` next.
+   * @throws unavailable if nothing was written, even after a crash; outcomeUnknown if that is uncertain
+   */
+  commit(): void {
+    commit(this.#connection, (withinMs) => this.#events.isInPlace(withinMs));
+  }
+
+  /** Waits until the committed transaction is durable. @throws outcomeUnknown if that is uncertain */
+  async flushed(): Promise<void> {
+    const error = await this.#flush();
+    // A fault may last for a moment only.
+    if (error && !(await this.#flushAgain().catch(() => false))) throw inDoubtSince(error);
+    if (!this.#events.isInPlace()) throw inDoubtSince(missingError(this.#connection.path).cause);
+  }
+
+  /** Lets the connection flush by itself from now on. Call while no transaction is open. */
+  close(): void {
+    this.#log.close();
+    try {
+      this.#connection.execute('PRAGMA synchronous = FULL');
+    } catch {
+      // It cannot write any more.
+    }
+  }
+}
