@@ -29,15 +29,15 @@ app.get<{ Querystring: { where: string; limit: string; count?: string } }>(class
 
 app.post<{ Body: Item['body'] }>(classes, (request, reply) => {
   reply.code(201);
-  return store.create(request.body);
+  return store.commit(() => store.create(request.body));
 });
 
 app.put<{ Params: { id: string }; Body: Item['body'] }>(`${classes}/:id`, (request) =>
-  store.update(request.params.id, request.body),
+  store.commit(() => store.update(request.params.id, request.body)),
 );
 
 app.post<{ Body: { requests: Item[] } }>('/platform/batch', (request) =>
-  store.together(() =>
+  store.commit(() =>
     request.body.requests.map(({ method, path, body }) => ({
       success: method === 'POST' ? store.create(body) : store.update(path.slice(classes.length + 1), body),
     })),

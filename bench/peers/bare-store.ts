@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { GroupCommit } from './group-commit.ts';
 
 const columns = [
   'Name',
@@ -19,9 +20,10 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 type Fields = Record<string, unknown>;
 
-/** One table in SQLite as hand-written by a competent engineer: prepared statements, one commit each, no checks. */
+/** One table in SQLite as hand-written by a competent engineer: prepared statements, writes of one turn in one commit, no checks. */
 export class BareStore {
   private readonly database: DatabaseSync;
+  private readonly commits: GroupCommit;
   private readonly insertOne: StatementSync;
   private readonly selectOne: StatementSync;
   private readonly selectPage: StatementSync;
@@ -42,6 +44,7 @@ export class BareStore {
       CREATE INDEX byCity ON bench (City);
       CREATE INDEX byOwner ON bench (OwnerId);
     `);
+    this.commits = new GroupCommit(this.database);
     const names = ['objectId', 'createdAt', 'updatedAt', ...columns];
     const prepare = (sql: string) => this.database.prepare(sql);
     this.insertOne = prepare(`INSERT INTO bench (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`);
@@ -85,17 +88,9 @@ export class BareStore {
     return Number(this.countCity.get(city)?.n);
   }
 
-  /** Executes several writes in one transaction. */
-  together<T>(work: () => T): T {
-    this.database.exec('BEGIN IMMEDIATE');
-    try {
-      const result = work();
-      this.database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      this.database.exec('ROLLBACK');
-      throw error;
-    }
+  /** Executes writes in the next commit, all of them or none. */
+  commit<T>(work: () => T): Promise<T> {
+    return this.commits.run(work);
   }
 }
 

@@ -29,23 +29,26 @@ const fresh = (index: number): Prepared => ({ method: 'POST', path, body: makeRe
 export const operations: Operation[] = [
   {
     name: 'read one',
-    target: 0.6,
+    target: 0.9,
     overParse: [8, 4],
     requests: (ids) => many(5000, (index) => ({ method: 'GET', path: `${path}/${pick(ids, index)}` })),
   },
   {
     name: 'list 100',
+    target: 1.5,
     overParse: [5, 4],
     requests: () => many(500, (index) => query({ Amount: { $gte: spread(index, amounts * 0.95) } }, 'order=Amount&limit=100')),
   },
   {
     name: 'count',
+    target: 1,
     overParse: [8, 4],
     requests: () => many(cities, (index) => query({ City: `City ${index}` }, 'count=1&limit=0')),
   },
-  { name: 'create', target: 0.6, overParse: [8, 4], requests: () => many(2000, fresh) },
+  { name: 'create', target: 0.8, overParse: [8, 4], requests: () => many(2000, fresh) },
   {
     name: 'update',
+    target: 0.75,
     overParse: [10, 5],
     requests: (ids) =>
       many(5000, (index) => {
@@ -55,6 +58,7 @@ export const operations: Operation[] = [
   },
   {
     name: 'batch of 50',
+    target: 1.1,
     overParse: [15, 12],
     requests: () =>
       many(100, (index) => {
