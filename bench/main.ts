@@ -29,6 +29,7 @@ import { parse } from './workloads/parse.ts';
 import { safe } from './workloads/safe.ts';
 import { schemaCode } from './workloads/schema-code.ts';
 import { search } from './workloads/search.ts';
+import { slowDisk } from './workloads/slow-disk.ts';
 import { soak } from './workloads/soak.ts';
 import { stream } from './workloads/stream.ts';
 import { systems } from './workloads/systems.ts';
@@ -50,6 +51,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['search', search],
   ['console', consoleGrid],
   ['hostile', hostile],
+  ['slow-disk', slowDisk],
   ['many', many],
   ['import', importRecords],
   ['export', exportRecords],

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from './connection/connection.ts';
 import type { SentFault } from './connection/map-error.ts';
+import type { WalLength } from './connection/statements.ts';
 import type { MaintenanceResult } from './reads/protocol.ts';
 import type { ReaderPool } from './reads/reader-pool.ts';
 import type { WriteQueue } from './writes/write-queue.ts';
@@ -41,11 +42,10 @@ export class Checkpoints {
     this.#onFault = onFault;
   }
 
-  /** Call after each commit; costs a microsecond. */
-  onCommit(): void {
-    if (this.#copying) this.#hold(this.#copying);
+  /** Call after each commit. @param log the length of the WAL; `null` if it is not known */
+  onCommit(log: WalLength | null): void {
+    if (this.#copying) this.#hold(this.#copying, log);
     if (this.#running || this.#timer || this.#isClosed) return;
-    const log = this.#connection.logLength();
     // If everything is copied and no reader uses it, the next write restarts the WAL by itself.
     if (!log || (log.pages - log.copied < STEP_PAGES && (log.pages < MAX_WAL_PAGES || log.copied === log.pages))) return;
     this.#running = this.#run().finally(() => {
@@ -67,8 +67,8 @@ export class Checkpoints {
   }
 
   /** Makes writes wait for a busy thread that copies more slowly than they come; otherwise the WAL would keep growing. */
-  #hold(copying: Promise<unknown>): void {
-    if (this.#isHeld || this.#isClosed || (this.#connection.logLength()?.pages ?? 0) < MAX_UNCOPIED_PAGES) return;
+  #hold(copying: Promise<unknown>, log: WalLength | null): void {
+    if (this.#isHeld || this.#isClosed || (log?.pages ?? 0) < MAX_UNCOPIED_PAGES) return;
     this.#isHeld = true;
     void this.#commits.exclusive(() => withinPause(copying)).catch(() => null);
   }
@@ -94,7 +94,7 @@ export class Checkpoints {
     if (this.#isClosed || this.#timer) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.onCommit();
+      this.onCommit(this.#connection.logLength());
     }, RETRY_DELAY_MS).unref();
   }
 

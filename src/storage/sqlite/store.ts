@@ -10,6 +10,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
 import { Connection } from './connection/connection.ts';
 import { receivedFault, storeFaultOf, withMappedErrors } from './connection/map-error.ts';
+import type { WalLength } from './connection/statements.ts';
 import { Availability } from './file/availability.ts';
 import { recordGeneration } from './file/record-generation.ts';
 import { SqliteRawAccess, withSnapshot } from './raw-access.ts';
@@ -46,6 +47,8 @@ export class SqliteStore implements Store {
   readonly #path: string;
   readonly #known: SchemaCache;
   readonly #settings: SqliteStoreSettings;
+  /** After the last commit; `null` if it is not known. */
+  #walLength: WalLength | null = null;
   /** Opens the file, creating it if there is none. @throws unavailable */
   constructor(path: string, settings: SqliteStoreSettings) {
     this.#path = path;
@@ -90,30 +93,29 @@ export class SqliteStore implements Store {
         this.#known.began(isAlone);
         if (!isAlone) this.#reads.hold();
       },
-      ended: () => {
+      appended: () => this.#onAppended(),
+      ended: (hasNext = false) => {
         this.#known.ended();
-        this.#reads.release();
+        this.#reads.advance(hasNext);
       },
       unflushed: (error) => this.#reportFault(error),
       isInPlace: (withinMs) => availability.isInPlace(withinMs),
       committed: (writes, ms) => this.#onCommit(writes, ms),
-      rolledBack: () => {
+      rolledBack: (isFlushing = false) => {
         this.#known.rolledBack();
-        this.#reads.release();
+        if (!isFlushing) this.#reads.release();
       },
       busy: (error) => this.#reportFault(error),
       dropped: (error) => this.#dropped(error),
       whenBack: () => this.whenBack(),
     });
-    this.#checkpoints = new Checkpoints(this.#connection, this.#commits, pool, (fault) =>
-      this.#reportFault(receivedFault(fault)),
-    );
-    this.raw = new SqliteRawAccess(this.#connection, this.#commits);
+    this.#checkpoints = new Checkpoints(connection, this.#commits, pool, (fault) => this.#reportFault(receivedFault(fault)));
+    this.raw = new SqliteRawAccess(connection, this.#commits);
     const planned = {
       removals: () => this.#known.removals,
       notice: () => this.#known.noticeQuietly(),
-      changing: () => (this.#known.isChanging ? this.#commits.group : undefined),
-      flushing: () => this.#commits.group,
+      changing: () => (this.#known.isChanging ? this.#commits.endOf(() => this.#known.isChanging) : undefined),
+      flushing: () => this.#commits.flushing,
       onFailed: () => {
         const { opening } = availability;
         return (error: unknown) => availability.metOnThread(error, opening);
@@ -238,15 +240,21 @@ export class SqliteStore implements Store {
       throw error;
     } finally {
       this.#known.noticeQuietly();
+      this.#onAppended();
       this.#onCommit();
     }
   }
 
-  /** Runs after each commit. @param writes are observed, if any */
+  #onAppended(): void {
+    this.#known.appended();
+    this.#walLength = this.#connection.logLength();
+    this.#checkpoints.onCommit(this.#walLength);
+  }
+
+  /** Runs when a commit is durable. @param writes are observed, if any */
   #onCommit(writes = 0, ms = 0): void {
     if (writes > 0) this.#settings.observations?.observe({ kind: 'commit', writes, ms });
-    if (this.#connection.isOpen) this.#settings.log?.committedOften(this.#connection.db);
-    this.#checkpoints.onCommit();
+    if (this.#walLength) this.#settings.log?.committedOften(this.#walLength);
   }
 
   /** Handles a fault that the connection has not reported itself. */

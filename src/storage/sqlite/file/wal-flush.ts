@@ -37,16 +37,14 @@ export class WalFlush {
    * them. Only under the write lock. Synchronous, but does not wait for the disk.
    * @throws the operating system's error
    */
-  rewrite(fromPage: number, toPage: number): void {
+  rewrite(fromPage: number): void {
     const file = openSync(this.#path, 'r+');
     try {
       const size = FRAME_HEADER_BYTES + (headerIn(file)?.pageSize ?? 0);
+      const bytes = Buffer.alloc(CHUNK_BYTES);
       // The header goes with the first page.
-      const start = fromPage === 0 ? 0 : WAL_HEADER_BYTES + fromPage * size;
-      const end = WAL_HEADER_BYTES + toPage * size;
-      const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, end - start));
-      for (let at = start; at < end; ) {
-        const length = readSync(file, bytes, 0, Math.min(bytes.length, end - at), at);
+      for (let at = fromPage === 0 ? 0 : WAL_HEADER_BYTES + fromPage * size; ; ) {
+        const length = readSync(file, bytes, 0, bytes.length, at);
         if (length === 0) return;
         for (let written = 0; written < length; ) written += writeSync(file, bytes, written, length - written, at + written);
         at += length;

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { StoreRefused } from '../../identity.ts';
-import { prepare, readWalLength, walLengthQuery } from '../connection/statements.ts';
+import { prepare, readWalLength, type WalLength, walLengthQuery } from '../connection/statements.ts';
 import { identityInFile, verifyFile } from '../schema/identity.ts';
 import {
   bytesAt,
@@ -55,7 +55,7 @@ export class WalMark {
   #lastGeneration = 0;
   /** When the mark was last written, by `performance.now()`, and the pending one. */
   #writtenAt = Number.NEGATIVE_INFINITY;
-  #due: { lengths: Lengths; readonly timer: NodeJS.Timeout } | undefined;
+  #due: { log: WalLength; readonly timer: NodeJS.Timeout } | undefined;
   /** Whether there was no WAL although its content was not in the file. */
   readonly #isLost: boolean;
 
@@ -142,21 +142,15 @@ export class WalMark {
     }
   }
 
-  /** Rate-limited `committed` for frequent commits; the last one is always recorded, after a short delay. Never throws. */
-  committedOften(db: DatabaseSync): void {
+  /**
+   * Rate-limited `committed` for frequent commits; the last one is always recorded, after a short delay. Never throws.
+   * @param log the WAL with the last durable commit; since then it may have got frames that are not durable
+   */
+  committedOften(log: WalLength): void {
     const inMs = this.#writtenAt + MARK_INTERVAL_MS - performance.now();
-    if (!this.#due && inMs <= 0) {
-      this.committed(db);
-      return;
-    }
-    try {
-      // Later, the WAL may have frames that are not durable yet.
-      const lengths = lengthsOf(db)();
-      if (this.#due) this.#due.lengths = lengths;
-      else this.#due = { lengths, timer: setTimeout(() => this.#writeDue(), inMs).unref() };
-    } catch {
-      // The next commit tries again.
-    }
+    if (this.#due) this.#due.log = log;
+    else this.#due = { log, timer: setTimeout(() => this.#writeDue(), Math.max(0, inMs)).unref() };
+    if (inMs <= 0) this.#writeDue();
   }
 
   #writeDue(): void {
@@ -165,7 +159,7 @@ export class WalMark {
     if (!due) return;
     clearTimeout(due.timer);
     try {
-      this.#record(() => due.lengths);
+      this.#record(() => lengthsIn(due.log));
     } catch {
       // As in `committed`.
     }
@@ -254,11 +248,10 @@ const prepared = new WeakMap<DatabaseSync, StatementSync>();
 function lengthsOf(db: DatabaseSync): ReadLengths {
   const statement = prepared.get(db) ?? prepare(db, walLengthQuery);
   prepared.set(db, statement);
-  return () => {
-    const { pages, copied } = readWalLength(statement);
-    return { frames: Math.max(0, pages), inFile: Math.max(0, copied) };
-  };
+  return () => lengthsIn(readWalLength(statement));
 }
+
+const lengthsIn = ({ pages, copied }: WalLength): Lengths => ({ frames: Math.max(0, pages), inFile: Math.max(0, copied) });
 
 /** Returns whether there was a WAL when a mark was made. */
 const hadLog = ({ isClean, frames }: Mark): boolean => !isClean && frames > 0;

@@ -1,3 +1,4 @@
+import { serviceError } from '../../../errors/fail.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import { Connection, type ConnectionEvents } from '../connection/connection.ts';
 import { BoundedRows, type PlannedRows, type Row, type Rows } from '../connection/statements.ts';
@@ -21,13 +22,26 @@ export class DurableReads implements PlannedRows {
     this.#open = open;
   }
 
-  /** Keeps the present snapshot. Call before a transaction of the writing connection changes anything. @throws unavailable */
+  /**
+   * Keeps the present snapshot, unless one is kept already. Call before a transaction of the writing connection changes anything.
+   * @throws unavailable
+   */
   hold(): void {
-    this.release();
-    this.#snapshot ??= this.#open();
+    if (this.#isHeld) return;
     this.#isHeld = true;
+    this.#snapshot ??= this.#open();
     this.#snapshot.execute('BEGIN');
     this.#snapshot.first(ANY_READ);
+  }
+
+  /** Shows what is committed now. Never throws. @param hasNext whether the next transaction is open already */
+  advance(hasNext: boolean): void {
+    this.release();
+    try {
+      if (hasNext) this.hold();
+    } catch {
+      // Reads report it until the transaction ends.
+    }
   }
 
   /** Shows what the writing connection has committed. Never throws. */
@@ -46,7 +60,9 @@ export class DurableReads implements PlannedRows {
   }
 
   get #current(): Connection {
-    return this.#isHeld && this.#snapshot ? this.#snapshot : this.#writer;
+    if (!this.#isHeld) return this.#writer;
+    if (!this.#snapshot) throw serviceError('unavailable');
+    return this.#snapshot;
   }
 
   first(statement: Statement, maxValueBytes?: number): Row | undefined {

@@ -14,10 +14,12 @@ export class SchemaCache {
   readonly #connection: Connection;
   readonly #isInPlace: () => boolean;
   #schema: Schema;
-  /** The schema that is durable: before the transaction under way. */
-  #before: Schema;
-  /** Tables that the transaction under way has written to, uncounted. */
-  readonly #written = new Set<string>();
+  /** The schema before the open transaction, and the one that reads see. */
+  #committed: Schema;
+  #durable: Schema;
+  /** Tables that the open transaction has written to, and the one before that is not durable yet. Uncounted. */
+  #written = new Set<string>();
+  #flushed = new Set<string>();
   #isAlone = false;
   /** SQLite's count of other connections' commits, and the catalogue's counts of changes, as of the last load. */
   #foreignCommits = Number.NaN;
@@ -32,7 +34,7 @@ export class SchemaCache {
   constructor(connection: Connection, isInPlace: () => boolean) {
     this.#connection = connection;
     this.#isInPlace = isInPlace;
-    this.#schema = this.#before = this.#load();
+    this.#schema = this.#committed = this.#durable = this.#load();
   }
 
   /** The schema as last loaded. */
@@ -72,7 +74,8 @@ export class SchemaCache {
     const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
     if (commits === this.#foreignCommits) return;
     this.#globalVersion++;
-    if (this.#connection.use(catalogVersion) !== this.#catalogVersion) this.#schema = this.#before = this.#load();
+    if (this.#connection.use(catalogVersion) !== this.#catalogVersion)
+      this.#schema = this.#committed = this.#durable = this.#load();
     this.#foreignCommits = commits;
   }
 
@@ -90,36 +93,42 @@ export class SchemaCache {
   began(isAlone = false): void {
     this.#isAlone = isAlone;
     this.notice();
-    this.#before = this.#schema;
+    this.#committed = this.#schema;
   }
 
   /** Call when the transaction has executed a plan, which resulted in this schema. */
   executed({ mutations, changes }: WritePlan, schema: Schema): void {
     this.#schema = schema;
     for (const { kind, table } of mutations) if (kind !== 'require') this.#written.add(table.className);
-    if (this.#isAlone) this.#countWrites();
+    if (this.#isAlone) this.#count(this.#written);
     if (changes.length > 0) this.#countChanges();
   }
 
-  /** Whether the group under way has changed the schema: what is planned with it can be read after the group's end. */
+  /** Whether there are changes of the schema that reads do not see yet. */
   get isChanging(): boolean {
-    return this.#schema !== this.#before;
+    return this.#schema !== this.#durable;
   }
 
-  /** Call when the transaction is durable, and reads see it. */
+  /** Call when the open transaction is committed. */
+  appended(): void {
+    this.#committed = this.#schema;
+    [this.#flushed, this.#written] = [this.#written, this.#flushed];
+  }
+
+  /** Call when the committed transaction is durable, and reads see it. */
   ended(): void {
-    this.#before = this.#schema;
-    this.#countWrites();
+    this.#durable = this.#committed;
+    this.#count(this.#flushed);
   }
 
-  #countWrites(): void {
-    for (const className of this.#written) this.#writesTo.set(className, (this.#writesTo.get(className) ?? 0) + 1);
-    this.#written.clear();
+  #count(written: Set<string>): void {
+    for (const className of written) this.#writesTo.set(className, (this.#writesTo.get(className) ?? 0) + 1);
+    written.clear();
   }
 
   rolledBack(): void {
     this.#written.clear();
-    this.#schema = this.#before;
+    this.#schema = this.#committed;
     this.forget();
   }
 

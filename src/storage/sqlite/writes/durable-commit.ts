@@ -16,8 +16,9 @@ export interface CommitEvents {
 }
 
 /**
- * Commits transactions of a connection without waiting for the disk on the event loop (docs/adr/0038): the connection's COMMIT writes to the WAL
- * and does not flush it (`synchronous = NORMAL`); the flush follows on another thread. The caller begins no other transaction before it has ended.
+ * Commits transactions of a connection without waiting for the disk on the event loop (docs/adr/0038): the connection's COMMIT appends to the WAL
+ * and does not flush it (`synchronous = NORMAL`); the flush follows on another thread. The next transaction may begin meanwhile; it is committed
+ * after the flush.
  */
 export class DurableCommit {
   readonly #connection: Connection;
@@ -25,10 +26,12 @@ export class DurableCommit {
   readonly #log: WalFlush;
   /** Opening of the connection for which `synchronous` is set. */
   #opening = Number.NaN;
+  /** Pages in the WAL before the open transaction, and before the one that is flushed. */
+  #pages = 0;
+  #flushedFrom = 0;
   /** First page of the WAL of which a flush has failed. What is acknowledged later depends on these pages. */
   #unflushedFrom: number | null = null;
-  /** Pages in the WAL before the open transaction. */
-  #pages = 0;
+  #flushing: Promise<void> | undefined;
 
   constructor(connection: Connection, events: CommitEvents) {
     this.#connection = connection;
@@ -44,10 +47,10 @@ export class DurableCommit {
    */
   begin(): boolean | Promise<boolean> {
     this.#prepare();
-    if (this.#unflushedFrom !== null) return this.#flushAgain().then((isFlushed) => isFlushed && this.begin());
     const log = this.#connection.logLength();
-    this.#pages = Math.max(0, log?.pages ?? 0);
-    if (log && log.copied === log.pages) return this.#startLog().then((isStarted) => isStarted && this.#connection.begin());
+    const isNew = log !== null && log.copied === log.pages;
+    if (isNew || this.#unflushedFrom !== null) return this.#beginAfterFlush();
+    this.#pages = log?.pages ?? 0;
     return this.#connection.begin();
   }
 
@@ -59,6 +62,15 @@ export class DurableCommit {
     this.#opening = openings;
     // What was closed before may have been copied into the file, or another WAL may have begun.
     if (this.#unflushedFrom !== null) this.#unflushedFrom = 0;
+  }
+
+  async #beginAfterFlush(): Promise<boolean> {
+    if (this.#flushing) {
+      await this.#flushing.catch(() => {});
+      return this.begin();
+    }
+    const isFlushed = this.#unflushedFrom === null || (await this.#flushAgain());
+    return isFlushed && (await this.#startLog()) && this.#connection.begin();
   }
 
   /**
@@ -80,7 +92,7 @@ export class DurableCommit {
       if (connection.isOpen && !connection.isBroken) connection.execute('PRAGMA synchronous = NORMAL');
       else this.#opening = Number.NaN;
     }
-    this.#pages = 0;
+    this.#flushedFrom = 0;
     const error = await this.#flush();
     if (error) throw unavailableSince(error);
     this.#pages = connection.logLength()?.pages ?? 0;
@@ -98,16 +110,14 @@ export class DurableCommit {
   /** Writes the pages again whose flush has failed. @returns false if another process holds the write lock */
   #rewrite(): boolean {
     const connection = this.#connection;
-    const from = this.#unflushedFrom ?? 0;
-    const pages = connection.logLength()?.pages ?? 0;
-    if (!connection.begin()) return false;
+    const holdsLock = connection.isTransaction;
+    if (!holdsLock && !connection.begin()) return false;
     try {
-      // If the WAL has begun anew, all of the earlier one is in the file.
-      if (pages > 0) this.#log.rewrite(from < pages ? from : 0, pages);
+      this.#log.rewrite(this.#unflushedFrom ?? 0);
     } catch (error) {
       throw unavailableSince(error);
     } finally {
-      connection.rollback();
+      if (!holdsLock) connection.rollback();
     }
     return true;
   }
@@ -119,22 +129,27 @@ export class DurableCommit {
       this.#unflushedFrom = null;
       return null;
     } catch (error) {
-      this.#unflushedFrom ??= this.#pages;
+      this.#unflushedFrom ??= this.#flushedFrom;
       this.#events.unflushed(error);
       return error;
     }
   }
 
   /**
-   * Commits the open transaction: other connections see it from now on. Call `flushed` next.
+   * Commits the open transaction, from when on other connections see it, and begins to flush it. Call while nothing is flushed.
+   * @returns resolves when it is durable; rejects with outcomeUnknown if that is uncertain
    * @throws unavailable if nothing was written, even after a crash; outcomeUnknown if that is uncertain
    */
-  commit(): void {
+  commit(): Promise<void> {
     commit(this.#connection, (withinMs) => this.#events.isInPlace(withinMs));
+    this.#flushedFrom = this.#pages;
+    this.#flushing = this.#flushed().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
   }
 
-  /** Waits until the committed transaction is durable. @throws outcomeUnknown if that is uncertain */
-  async flushed(): Promise<void> {
+  async #flushed(): Promise<void> {
     const error = await this.#flush();
     // A fault may last for a moment only.
     if (error && !(await this.#flushAgain().catch(() => false))) throw inDoubtSince(error);

@@ -38,6 +38,7 @@ beforeEach(() => {
   };
   commits = new WriteQueue(connection, {
     began: () => meets('began'),
+    appended: () => {},
     ended: () => {},
     unflushed: () => {},
     committed: () => meets('committed'),

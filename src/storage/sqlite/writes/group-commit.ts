@@ -1,16 +1,16 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnavailable } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Connection } from '../connection/connection.ts';
 import { storeFaultOf } from '../connection/map-error.ts';
 import type { CommitEvents, DurableCommit } from './durable-commit.ts';
+import { Gathering } from './gathering.ts';
 import type { WriteBehind } from './write-behind.ts';
 
 /** Maximum writes in one commit. */
 const MAX_GROUP_WRITES = 500;
-/** Time after which a group is committed as it is: single writes to large records take a hundred times as long as others. */
+/** Work after which a group is committed as it is: single writes to large records take a hundred times as long as others. */
 const MAX_GROUP_MS = 50;
-/** Time after which the event loop gets a turn in the middle of a group. */
+/** Work after which the event loop gets a turn in the middle of a group. */
 const MAX_TURN_MS = 1;
 
 /** A write that waits for its commit. */
@@ -31,98 +31,165 @@ export interface GroupEvents extends CommitEvents {
    * @param isAlone whether it is one work, which may read what it has written, instead of a group
    */
   began(isAlone?: boolean): void;
-  /** The transaction is durable, or in doubt. */
-  ended(): void;
+  /** The transaction is committed: other connections see it. It is not durable yet, and no other has begun. */
+  appended(): void;
+  /** The transaction is durable, or in doubt. @param hasNext whether the next one has begun */
+  ended(hasNext?: boolean): void;
   /** A group of this many writes is durable. @param ms since its transaction began */
   committed(writes: number, ms: number): void;
-  /** A whole group failed: its in-memory effects must be discarded. */
-  rolledBack(): void;
+  /** The open transaction failed: its in-memory effects must be discarded. @param isFlushing whether the one before is not durable yet */
+  rolledBack(isFlushing?: boolean): void;
   /** Write-behind work was dropped, because of the error or because too much is pending (reported once until the queue is empty). */
   dropped(error?: unknown): void;
 }
 
-/** What is committed. */
+/** What is to be committed. */
 export interface Pending {
   /** In their order. */
   waiting: WaitingWrite[];
   readonly behind: WriteBehind;
 }
 
-/** The writes of one commit. */
+/** The writes of one transaction. */
 interface Group {
-  writes: WaitingWrite[];
-  behind: (() => void)[];
+  /** That were executed, and the one that is. */
+  readonly writes: WaitingWrite[];
+  readonly behind: (() => void)[];
   /** Answers of the executed writes. */
   readonly done: (() => void)[];
   /** Those that were refused, and did nothing. */
   readonly refused: Set<WaitingWrite>;
+  readonly began: number;
+  workMs: number;
 }
 
-/** Commits pending writes as groups: one transaction each, in which a failing write does not affect the others. */
+/**
+ * Commits pending writes as groups: one transaction each, in which a failing write does not affect the others. A group is executed while the one before
+ * is flushed, and committed when that is durable.
+ */
 export class GroupCommit {
   readonly #connection: Connection;
   readonly #durable: DurableCommit;
   readonly #events: GroupEvents;
+  readonly #pending: Pending;
+  readonly #gathering: Gathering;
+  #open: Group | undefined;
+  #flushing: Promise<void> | undefined;
+  /** Wait for the end of a group. */
+  #waiters: (() => void)[] = [];
 
-  constructor(connection: Connection, durable: DurableCommit, events: GroupEvents) {
+  /** @param due called when a group has waited long enough for more writes */
+  constructor(connection: Connection, durable: DurableCommit, events: GroupEvents, pending: Pending, due: () => void) {
     this.#connection = connection;
     this.#durable = durable;
     this.#events = events;
+    this.#pending = pending;
+    this.#gathering = new Gathering(due);
+  }
+
+  /** Resolves when the next group is durable, in doubt or undone; `undefined` if there is none. */
+  nextEnd(): Promise<void> | undefined {
+    if (!this.#open && !this.#flushing) return undefined;
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  #ended(): void {
+    for (const resolve of this.#waiters.splice(0)) resolve();
+  }
+
+  /** Whether a group has begun that is not committed yet. */
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
+  /** Whether the open group waits for more writes. */
+  get isGathering(): boolean {
+    return this.#gathering.isWaiting;
+  }
+
+  /** Whether the open group takes no more writes until it is committed. */
+  get isFull(): boolean {
+    const group = this.#open;
+    return group !== undefined && (group.writes.length >= MAX_GROUP_WRITES || group.workMs >= MAX_GROUP_MS);
+  }
+
+  /** The end of the flush under way, if there is one. Never rejects. */
+  get flushing(): Promise<void> | undefined {
+    return this.#flushing;
   }
 
   /**
-   * Commits one group of pending writes. Never rejects: each write of the group is answered in any case.
+   * Executes pending writes for one turn of the event loop. Commits the group when nothing is left, or it is full, and the one before is durable.
+   * Never fails: each write is answered in any case.
    * @param before only writes with lower numbers
    * @returns false if another process holds the write lock
    */
-  async commitNext(pending: Pending, before: number): Promise<boolean> {
-    const group: Group = { writes: [], behind: [], done: [], refused: new Set() };
-    const began = performance.now();
+  turn(before: number): boolean | Promise<boolean> {
     try {
-      // No await without need: it costs a turn of the queue of promises.
+      if (this.#open) return this.#work(before);
       const begun = this.#durable.begin();
-      if (!(typeof begun === 'boolean' ? begun : await begun)) return false;
-      this.#form(group, pending, before);
-      this.#events.began();
-      await this.#execute(group);
-      // The rest of the group goes first in the next one.
-      pending.waiting = [...group.writes.splice(group.done.length), ...pending.waiting];
-      this.#durable.commit();
+      if (typeof begun !== 'boolean') return this.#turnOnceBegun(begun, before);
+      if (begun) this.#began(before);
+      return begun;
     } catch (error) {
-      this.#failed(this.#connection.mapError(error), group, pending);
-      return true;
+      return this.#failed(error);
     }
-    await this.#answer(group, pending.behind, began);
+  }
+
+  /** What has to be flushed before the group can begin comes first. */
+  async #turnOnceBegun(beginning: Promise<boolean>, before: number): Promise<boolean> {
+    try {
+      const begun = await beginning;
+      if (begun) this.#began(before);
+      return begun;
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  #began(before: number): void {
+    this.#open = { writes: [], behind: [], done: [], refused: new Set(), began: performance.now(), workMs: 0 };
+    this.#events.began();
+    this.#work(before);
+  }
+
+  #work(before: number): true {
+    const group = this.#open as Group;
+    // Whatever has found a fault meanwhile may have ended the transaction.
+    if (!this.#connection.isTransaction) throw unavailableSince(new Error('the transaction has ended'));
+    const isDone = this.#execute(group, before);
+    if (this.#flushing || !(isDone || this.isFull)) return true;
+    // Where only some writes are to be committed, others wait for that.
+    if (before === Number.POSITIVE_INFINITY && !this.isFull && this.#gathering.shouldWait(group.writes.length)) return true;
+    this.#commit(group);
     return true;
   }
 
-  #form(group: Group, { waiting, behind }: Pending, before: number): void {
-    group.behind = behind.take();
-    if (group.behind.length > 0 && behind.isApart) return;
-    const end = waiting.findLastIndex(({ order }) => order < before) + 1;
-    group.writes = waiting.splice(0, Math.min(MAX_GROUP_WRITES, end));
-  }
-
-  async #execute(group: Group): Promise<void> {
-    const { writes, behind, done } = group;
-    const until = performance.now() + MAX_GROUP_MS;
-    let turnEnds = performance.now() + MAX_TURN_MS;
-    const yielded = async () => {
-      await nextTurn();
-      // Whatever has found a fault meanwhile may have ended the transaction.
-      if (!this.#connection.isTransaction) throw unavailableSince(new Error('the transaction has ended'));
-      turnEnds = performance.now() + MAX_TURN_MS;
+  /** @returns whether nothing is left */
+  #execute(group: Group, before: number): boolean {
+    const { waiting, behind } = this.#pending;
+    const began = performance.now();
+    let workMs = 0;
+    const worked = () => {
+      workMs = performance.now() - began;
+      return workMs > MAX_TURN_MS;
     };
     // Write-behind work is older than the pending writes: e.g. a user must not be deleted before their request is logged.
-    for (const work of behind) {
-      work();
-      if (performance.now() > turnEnds) await yielded();
+    const taken = behind.take();
+    group.behind.push(...taken);
+    for (const work of taken) work();
+    if (group.behind.length > 0 && behind.isApart) return true;
+    let count = 0;
+    for (; count < waiting.length && !worked() && !this.isFull; count++) {
+      const write = waiting[count] as WaitingWrite;
+      if (write.order >= before) break;
+      group.writes.push(write);
+      group.done.push(this.#attempt(write, group));
     }
-    for (const write of writes) {
-      if (performance.now() > turnEnds) await yielded();
-      done.push(this.#attempt(write, group));
-      if (performance.now() > until) return;
-    }
+    worked();
+    group.workMs += workMs;
+    waiting.splice(0, count);
+    return waiting.length === 0 || (waiting[0] as WaitingWrite).order >= before;
   }
 
   #attempt(write: WaitingWrite, { refused }: Group): () => void {
@@ -137,31 +204,53 @@ export class GroupCommit {
     }
   }
 
-  async #answer({ writes, behind, done, refused }: Group, pendingBehind: WriteBehind, began: number): Promise<void> {
-    let doubt: unknown;
-    try {
-      await this.#durable.flushed();
-    } catch (error) {
-      doubt = error;
-    }
-    ignoringErrors(() => this.#events.ended());
+  #commit(group: Group): void {
+    this.#gathering.stop();
+    const flushed = this.#durable.commit();
+    this.#open = undefined;
+    ignoringErrors(() => this.#events.appended());
+    this.#flushing = flushed.then(
+      () => this.#end(group),
+      (doubt) => this.#end(group, doubt),
+    );
+  }
+
+  /** Answers the writes of a group that is durable, or in doubt. */
+  #end({ writes, behind, done, refused, began }: Group, doubt?: unknown): void {
+    this.#flushing = undefined;
+    // It depends on the one in doubt.
+    if (doubt && this.#open) this.#failed(unavailableSince(doubt));
+    ignoringErrors(() => this.#events.ended(this.isOpen));
     for (const [at, write] of writes.entries())
       if (doubt && !refused.has(write)) write.reject(doubt);
       else done[at]?.();
-    if (behind.length > 0) pendingBehind.done();
+    this.#gathering.answered(writes.length, (this.#open?.writes.length ?? 0) + this.#pending.waiting.length);
+    if (behind.length > 0) this.#pending.behind.done();
     if (!doubt) ignoringErrors(() => this.#events.committed(writes.length + behind.length, performance.now() - began));
+    this.#ended();
   }
 
-  #failed(error: unknown, { writes, behind }: Group, pending: Pending): void {
+  /** @returns true */
+  #failed(thrown: unknown): true {
+    const error = this.#connection.mapError(thrown);
+    const { waiting, behind } = this.#pending;
+    const group = this.#open;
+    this.#open = undefined;
+    this.#gathering.stop();
     this.#connection.rollback();
-    ignoringErrors(() => this.#events.rolledBack());
+    ignoringErrors(() => this.#events.rolledBack(this.#flushing !== undefined));
     // If the file cannot be used at all, no group was formed: reject all.
-    const failed = writes.length + behind.length === 0 ? pending.waiting.splice(0) : writes;
+    const failed = group && group.writes.length + group.behind.length > 0 ? group.writes : waiting.splice(0);
+    // Those that are executed are still the first of the pending ones.
+    for (const write of failed) if (waiting[0] === write) waiting.shift();
     for (const write of failed) write.reject(error);
-    if (isUnavailable(error)) pending.behind.hold(behind);
+    const work = group?.behind ?? [];
+    if (isUnavailable(error)) behind.hold(work);
     // Do not try again: it would fail again, or be executed twice.
-    else if (behind.length > 0) ignoringErrors(() => this.#events.dropped(error));
-    else if (failed.length === 0) pending.behind.leave();
+    else if (work.length > 0) ignoringErrors(() => this.#events.dropped(error));
+    else if (failed.length === 0) behind.leave();
+    this.#ended();
+    return true;
   }
 }
 

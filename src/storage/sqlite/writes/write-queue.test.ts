@@ -25,6 +25,7 @@ beforeEach(() => {
   log = [];
   commits = new WriteQueue(connection, {
     began: () => {},
+    appended: () => {},
     ended: () => {},
     unflushed: () => {},
     committed: (writes) => log.push(`committed ${writes}`),

@@ -28,7 +28,7 @@ export interface WriteQueueEvents extends GroupEvents {
 }
 
 /**
- * Combines all writes that arrive while the commit before is flushed into one durable commit (docs/adr/0003, 0038). A failing write does not affect
+ * Combines all writes that arrive while the commit before is flushed into the next one (docs/adr/0003, 0038). A failing write does not affect
  * the others; each is answered after the commit. Waiting for another process's write lock does not block the event loop.
  */
 export class WriteQueue {
@@ -38,8 +38,8 @@ export class WriteQueue {
   readonly #groups: GroupCommit;
   readonly #pending: Pending;
   #scheduled = false;
-  /** The group that is being executed, committed and flushed. Never rejects. */
-  #group: Promise<boolean> | undefined;
+  /** A turn that waits for a flush. Never rejects. */
+  #turning: Promise<boolean> | undefined;
   /** Timer of the next attempt to get another process's lock. */
   #nextTry: NodeJS.Timeout | undefined;
   #retryDelayMs = MIN_RETRY_DELAY_MS;
@@ -52,19 +52,28 @@ export class WriteQueue {
   constructor(connection: Connection, events: WriteQueueEvents) {
     this.#connection = connection;
     this.#events = events;
-    this.#durable = new DurableCommit(connection, events);
-    this.#groups = new GroupCommit(connection, this.#durable, events);
     const behind = new WriteBehind({
       due: () => this.#schedule(),
       dropped: () => ignoringErrors(() => this.#events.dropped()),
       whenBack: () => this.#events.whenBack(),
     });
     this.#pending = { waiting: [], behind };
+    this.#durable = new DurableCommit(connection, events);
+    const ended = (hasNext?: boolean) => {
+      events.ended(hasNext);
+      this.#schedule();
+    };
+    this.#groups = new GroupCommit(connection, this.#durable, { ...events, ended }, this.#pending, () => this.#schedule());
   }
 
-  /** The group that is under way, whose end it resolves with; `undefined` if there is none. Never rejects. */
-  get group(): Promise<unknown> | undefined {
-    return this.#group;
+  /** Waits as long as a condition holds and groups are under way. Never rejects. */
+  async endOf(holds: () => boolean): Promise<void> {
+    for (let end = this.#groups.nextEnd(); end && holds(); end = this.#groups.nextEnd()) await end;
+  }
+
+  /** Resolves when the commit that other connections see already is durable; `undefined` if all are. Never rejects. */
+  get flushing(): Promise<void> | undefined {
+    return this.#groups.flushing;
   }
 
   /**
@@ -101,30 +110,47 @@ export class WriteQueue {
     return this.#pending.waiting.length === 0 && !this.#pending.behind.isDue;
   }
 
+  /** Whether a turn would execute or commit something. */
+  get #hasWork(): boolean {
+    const { isOpen, isFull, isGathering, flushing } = this.#groups;
+    if (isOpen && !flushing && !isGathering) return true;
+    return !isFull && !this.#isIdle;
+  }
+
   #schedule(): void {
-    if (this.#scheduled || this.#group || this.#nextTry || this.#exclusiveCount > 0 || this.#isIdle) return;
+    if (this.#scheduled || this.#turning || this.#nextTry || this.#exclusiveCount > 0 || !this.#hasWork) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (this.#exclusiveCount > 0 || this.#isIdle) return;
-      void this.#commitNext().then((isCommitted) => {
-        if (isCommitted) this.#schedule();
-        else this.#retryLater(() => this.#schedule());
-      });
+      if (this.#exclusiveCount > 0 || !this.#hasWork) return;
+      const turned = this.#turn();
+      if (typeof turned === 'boolean') this.#turned(turned);
+      else void turned.then((hasLock) => this.#turned(hasLock));
     });
   }
 
+  #turned(hasLock: boolean): void {
+    if (hasLock) this.#schedule();
+    else this.#retryLater(() => this.#schedule());
+  }
+
   /**
-   * Commits a group of pending writes now. Never rejects.
+   * Executes pending writes for one turn of the event loop, and commits them when it is time. Never rejects.
    * @param before only writes with lower numbers
    * @returns false if another process holds the write lock
    */
-  async #commitNext(before = Number.POSITIVE_INFINITY): Promise<boolean> {
-    this.#group = this.#groups.commitNext(this.#pending, before);
-    const isCommitted = await this.#group;
-    this.#group = undefined;
-    if (isCommitted) this.#hasLock();
-    return isCommitted;
+  #turn(before = Number.POSITIVE_INFINITY): boolean | Promise<boolean> {
+    const turned = this.#groups.turn(before);
+    if (typeof turned === 'boolean') {
+      if (turned) this.#hasLock();
+      return turned;
+    }
+    this.#turning = turned.then((hasLock) => {
+      this.#turning = undefined;
+      if (hasLock) this.#hasLock();
+      return hasLock;
+    });
+    return this.#turning;
   }
 
   #hasLock(): void {
@@ -174,7 +200,7 @@ export class WriteQueue {
       // Earlier writes of this turn may still be on their way.
       await nextTurn();
       if (this.#closed) throw serviceError('unavailable');
-      await this.#flushAll(order);
+      await this.#drain(order);
       if (!isDue()) return null;
       return await work();
     } finally {
@@ -196,8 +222,9 @@ export class WriteQueue {
     try {
       this.#events.began(true);
       const result = await work();
-      this.#durable.commit();
-      await this.#durable.flushed();
+      const flushed = this.#durable.commit();
+      ignoringErrors(() => this.#events.appended());
+      await flushed;
       ignoringErrors(() => this.#events.ended());
       return result;
     } catch (error) {
@@ -229,11 +256,17 @@ export class WriteQueue {
   }
 
   /** Commits all pending writes. @param before only writes with lower numbers */
-  async #flushAll(before: number): Promise<void> {
+  async #drain(before: number): Promise<void> {
     this.#pending.behind.takeAlong();
-    await this.#group;
-    while (this.#pending.behind.isDue || (this.#pending.waiting[0]?.order ?? before) < before)
-      if (!(await this.#commitNext(before))) await this.#waitForLock();
+    await this.#turning;
+    for (;;) {
+      const { flushing, isOpen } = this.#groups;
+      if (flushing) await flushing;
+      else if (!isOpen && !this.#pending.behind.isDue && (this.#pending.waiting[0]?.order ?? before) >= before) return;
+      else if (!(await this.#turn(before))) await this.#waitForLock();
+      // A long group takes several turns.
+      else if (this.#groups.isOpen) await nextTurn();
+    }
   }
 
   #waitForLock(): Promise<void> {
