@@ -31,6 +31,9 @@ const COORDINATOR_OPTIONS = [
   '-c citus.propagate_set_commands=local',
 ];
 
+/** Options of all sessions: the isolation that transactions rely on, whatever the database or the role sets. */
+const SESSION_OPTIONS = ['-c default_transaction_isolation=read\\ committed'];
+
 /** `application_name` of sessions, unless the URL sets another. */
 export const sessionName = 'record-service';
 
@@ -66,7 +69,6 @@ export function newClient({ url, pooled, isCoordinator, name }: Address, limits:
   return new pg.Client({
     application_name: sessionName,
     ...config,
-    ...(isCoordinator && !pooled ? { options: [config.options, ...COORDINATOR_OPTIONS].filter(Boolean).join(' ') } : {}),
     ...(name === undefined ? {} : { application_name: name }),
     pipeline: true,
     keepAlive: true,
@@ -75,6 +77,7 @@ export function newClient({ url, pooled, isCoordinator, name }: Address, limits:
     ...(pooled
       ? {}
       : {
+          options: [config.options, ...SESSION_OPTIONS, ...(isCoordinator ? COORDINATOR_OPTIONS : [])].filter(Boolean).join(' '),
           statement_timeout: limits.statement,
           lock_timeout: limits.lock,
           idle_in_transaction_session_timeout: IDLE_LIMIT_MS,

@@ -2,11 +2,28 @@ import type pg from 'pg';
 import { serviceError } from '../../../errors/fail.ts';
 import { unsentBytes } from '../../../kernel/socket-handle.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
-import { isConnectionError, isRetyped, isStatementError, isStatementForgotten, NotSent, OutdatedStatement } from './map-error.ts';
+import { AnswerWatchdog } from './answer-watchdog.ts';
+import {
+  isConnectionError,
+  isRetyped,
+  isStatementError,
+  isStatementForgotten,
+  NotSent,
+  OutdatedStatement,
+  StatementFailed,
+} from './map-error.ts';
 import { watchMessages } from './message-size.ts';
 import { markLostNode, NodeUnanswered, restoreCode } from './node-errors.ts';
-import { type Prepared, PreparedStatements, type RecentTexts } from './prepared-statements.ts';
-import { type Answer, Deallocation, forgetStatement, Request, type RowOptions, serverProcessOf } from './request.ts';
+import { PreparedStatements, type RecentTexts } from './prepared-statements.ts';
+import {
+  type Answer,
+  Deallocation,
+  forgetStatement,
+  Request,
+  type RowOptions,
+  type Sendable,
+  serverProcessOf,
+} from './request.ts';
 
 export type { Answer };
 
@@ -29,17 +46,12 @@ export interface PipelinedConnectionSettings {
 export class PipelinedConnection {
   readonly #client: pg.Client;
   readonly #prepared: PreparedStatements | null;
-  #answerTimeoutMs: number;
+  readonly #watchdog: AnswerWatchdog;
   #pending = 0;
   #lost: Error | undefined;
   #corked = false;
-  #waitingSince = 0;
-  #watchdog: NodeJS.Timeout | undefined;
   #isPaused = false;
   #lastReceivedAt = performance.now();
-  /** Bytes that the operating system had not yet accepted at the last check, and when that number last changed. */
-  #unsent = 0;
-  #sentAt = 0;
   /** As in `Address`. */
   readonly isCoordinator: boolean;
   /** When the connection was opened, by `performance.now()`, as all times here. */
@@ -55,7 +67,10 @@ export class PipelinedConnection {
   constructor(client: pg.Client, { texts, answerTimeoutMs, isCoordinator = false }: PipelinedConnectionSettings) {
     this.#client = client;
     this.isCoordinator = isCoordinator;
-    this.#answerTimeoutMs = answerTimeoutMs;
+    const activity = () => (this.#pending === 0 || this.#lost ? 'idle' : this.#isPaused ? 'paused' : 'waiting');
+    this.#watchdog = new AnswerWatchdog(answerTimeoutMs, activity, () =>
+      this.#markLost(new Error('Connection terminated: no answer in time')),
+    );
     this.#prepared = texts && new PreparedStatements(texts, (name) => this.#forget(name));
     client.on('error', (error) => this.#markLost(error));
     client.on('end', () => this.#markLost(new Error('Connection terminated')));
@@ -88,14 +103,7 @@ export class PipelinedConnection {
    * send may take as long again to arrive.
    */
   get silentFor(): number {
-    if (this.#pending === 0 || this.#isPaused || this.#lost) return 0;
-    const now = performance.now();
-    const unsent = unsentBytes(this.#client.connection.stream);
-    if (unsent !== this.#unsent) this.#sentAt = now;
-    this.#unsent = unsent;
-    const since = Math.max(this.#lastReceivedAt, this.#waitingSince);
-    const sending = Math.max(0, this.#sentAt - since);
-    return Math.max(0, now - since - 2 * sending);
+    return this.#watchdog.silentFor(this.#lastReceivedAt, unsentBytes(this.#client.connection.stream));
   }
 
   /** Whether the session was outside any transaction at the last answer. */
@@ -114,8 +122,7 @@ export class PipelinedConnection {
 
   /** Changes the answer timeout. */
   setAnswerTimeout(answerTimeoutMs: number): void {
-    this.#answerTimeoutMs = answerTimeoutMs;
-    if (answerTimeoutMs > 0 && this.#pending > 0) this.#startWatchdog();
+    this.#watchdog.timeoutMs = answerTimeoutMs;
   }
 
   /** Checks a statement; call it before sending several that belong together. @throws Error if a statement cannot be sent */
@@ -129,14 +136,29 @@ export class PipelinedConnection {
    * @throws the database's error, or the driver's if the connection is lost; TooLong; resultTooLarge for an oversized row
    */
   query(statement: Statement, keep = true, options: RowOptions = {}): Promise<Answer> {
-    const { text, params } = statement;
-    if (params.length > MAX_PARAMS) return Promise.reject(tooMany(params.length));
-    return this.#send(text, params, keep ? this.#prepared?.of(text) : undefined, options);
+    if (statement.params.length > MAX_PARAMS) return Promise.reject(tooMany(statement.params.length));
+    return this.#send([this.#sendable(statement, keep)], ([answer]) => answer as Answer, options);
+  }
+
+  /**
+   * Sends statements that are one transaction, which commits as soon as all of them are done; with the session's isolation and limits.
+   * @param keep as in `query`
+   * @throws StatementFailed with what `query` throws, and the number of statements done before
+   */
+  transaction(statements: readonly Statement[], keep = true): Promise<Answer[]> {
+    // All names before the first statement is sent: a new one may close the statement of another, with a Sync.
+    const all = statements.map((statement) => this.#sendable(statement, keep));
+    return this.#send(
+      all,
+      (answers) => answers,
+      {},
+      (error, done) => new StatementFailed(done, error),
+    );
   }
 
   /** Sends SQL without parameters, possibly several statements. Never prepared. */
   command(text: string, options: RowOptions = {}): Promise<Answer> {
-    return this.#send(text, [], undefined, options);
+    return this.#send([{ text, params: [], prepared: undefined }], (answers) => answers.at(-1) as Answer, options);
   }
 
   /** Stops reading, so that the server waits (back-pressure). Only for exclusive users of the connection. */
@@ -149,40 +171,58 @@ export class PipelinedConnection {
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#waitingSince = performance.now();
+    this.#watchdog.waitingSince = performance.now();
     this.#client.connection.stream.resume();
   }
 
-  #send(text: string, params: Statement['params'], prepared: Prepared | undefined, options: RowOptions): Promise<Answer> {
-    if (this.#lost) return Promise.reject(new NotSent(this.#lost));
+  #sendable({ text, params }: Statement, keep: boolean): Sendable {
+    return { text, params, prepared: keep ? this.#prepared?.of(text) : undefined };
+  }
+
+  #send<T>(
+    statements: readonly Sendable[],
+    answerOf: (answers: Answer[]) => T,
+    options: RowOptions,
+    failureOf: (error: unknown, done: number) => unknown = (error) => error,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#onSend();
       const settle = {
-        resolve: (answer: Answer) => {
+        resolve: () => {
           this.#onAnswer();
-          if (prepared) prepared.isProven = true;
-          resolve(answer);
+          resolve(answerOf(request.answers));
         },
         reject: (reason: Error) => {
           this.#onAnswer();
-          if (this.#isOversized && request.isAnswering) {
-            reject(serviceError('resultTooLarge'));
-            return;
-          }
-          if (this.isCoordinator) restoreCode(markLostNode(reason));
-          const cause = this.#lost instanceof NodeUnanswered ? this.#lost : reason;
-          const error = prepared?.isProven && isRetyped(cause) ? new OutdatedStatement(cause) : cause;
-          if (prepared && isStatementForgotten(error)) this.#prepared?.drop(text, prepared);
-          const isLost = isConnectionError(error);
-          if (isLost) this.#markLost(error);
-          // The statement was done before the server ended the session, so a single statement may have been committed.
-          const isEndedAfter = isLost && request.isDone && !isStatementError(error);
-          reject(isEndedAfter ? new Error(`Connection terminated after it was done: ${error.message}`) : error);
+          reject(failureOf(this.#errorOf(request, reason), request.answers.length));
         },
       };
-      const request: Request = new Request(text, params, prepared?.name, settle, options);
+      const request: Request = new Request(statements, settle, options);
+      if (this.#lost) {
+        reject(failureOf(new NotSent(this.#lost), 0));
+        return;
+      }
+      this.#onSend();
       this.#client.query(request);
     });
+  }
+
+  /** Returns the error for the caller of a failed request. */
+  #errorOf({ current }: Request, reason: Error): unknown {
+    if (this.#isOversized) {
+      // The connection is lost, and the driver fails first the request whose rows were arriving.
+      this.#isOversized = false;
+      return serviceError('resultTooLarge');
+    }
+    if (this.isCoordinator) restoreCode(markLostNode(reason));
+    const cause = this.#lost instanceof NodeUnanswered ? this.#lost : reason;
+    const prepared = current?.prepared;
+    const error = prepared?.parsers && isRetyped(cause) ? new OutdatedStatement(cause) : cause;
+    if (prepared && isStatementForgotten(error)) this.#prepared?.drop(current.text, prepared);
+    if (!isConnectionError(error)) return error;
+    this.#markLost(error);
+    // The statements were done before the server ended the session, so they may have been committed.
+    if (current || isStatementError(error)) return error;
+    return new Error(`Connection terminated after it was done: ${error.message}`);
   }
 
   /**
@@ -216,9 +256,9 @@ export class PipelinedConnection {
   }
 
   #onSend(): void {
-    if (this.#pending === 0) this.#waitingSince = performance.now();
+    if (this.#pending === 0) this.#watchdog.waitingSince = performance.now();
     this.#pending += 1;
-    if (this.#answerTimeoutMs > 0 && !this.#watchdog) this.#startWatchdog();
+    this.#watchdog.start();
     if (this.#corked) return;
     this.#corked = true;
     const { stream } = this.#client.connection;
@@ -231,27 +271,7 @@ export class PipelinedConnection {
 
   #onAnswer(): void {
     this.#pending -= 1;
-    this.#waitingSince = performance.now();
-  }
-
-  /** Checks periodically whether answers still arrive: a server whose machine is gone closes nothing. */
-  #startWatchdog(): void {
-    clearTimeout(this.#watchdog);
-    this.#watchdog = setTimeout(
-      () => {
-        this.#watchdog = undefined;
-        if (this.#pending === 0 || this.#answerTimeoutMs === 0) return;
-        if (this.#isPaused) this.#waitingSince = performance.now();
-        // Check after pending input: after a stall of this process, answers may have arrived unread.
-        setImmediate(() => {
-          if (this.#lost || this.#pending === 0 || this.#answerTimeoutMs === 0) return;
-          if (performance.now() - this.#waitingSince < this.#answerTimeoutMs) this.#startWatchdog();
-          else this.#markLost(new Error('Connection terminated: no answer in time'));
-        });
-      },
-      Math.max(100, this.#waitingSince + this.#answerTimeoutMs - performance.now()),
-    );
-    this.#watchdog.unref();
+    this.#watchdog.waitingSince = performance.now();
   }
 
   #forget(name: string): void {
@@ -268,7 +288,7 @@ export class PipelinedConnection {
   #markLost(error: Error): void {
     if (this.#lost) return;
     this.#lost = error;
-    clearTimeout(this.#watchdog);
+    this.#watchdog.stop();
     // The driver rejects pending statements when the socket closes.
     this.#client.connection.stream.destroy();
     this.onLost();

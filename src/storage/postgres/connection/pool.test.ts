@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '../../../errors/fail.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
+import { WRITE_LOCK_LIMIT_MS } from './connect.ts';
 import { isLockTimeout, isSchemaStale, StatementFailed } from './map-error.ts';
 import { sql, withDatabase } from './testing/open.ts';
 import { violatedConstraint } from './value-errors.ts';
@@ -24,25 +26,49 @@ test('reads under way together are answered each with its own rows, and fail eac
     });
   }));
 
-test('a transaction in one go takes effect as a whole or not at all', () =>
+test('a transaction in one go takes effect as a whole or not at all, with the limits of the session or its own', () =>
   withDatabase(async ({ database }) => {
-    const [, inserted] = await database.atomically([
-      sql('CREATE TABLE t (a text PRIMARY KEY)'),
-      sql(`INSERT INTO t VALUES ($1), ('y')`, 'x'),
-    ]);
-    assert.equal(inserted?.affected, 2);
-    for (let round = 0; round < 4; round++) {
-      const failed = await database
-        .atomically([sql('INSERT INTO t VALUES ($1)', `n${round}`), sql('INSERT INTO t VALUES ($1)', 'x'), sql('SELECT 1')])
-        .catch((error) => error);
-      assert.ok(failed instanceof StatementFailed);
-      assert.equal(failed.index, 1);
-      assert.equal(violatedConstraint(failed), 't_pkey');
+    for (const lockLimit of [0, WRITE_LOCK_LIMIT_MS]) {
+      const atomically = (...statements: Statement[]) => database.atomically(statements, undefined, lockLimit);
+      const table = `t${lockLimit}`;
+      const insert = (value: string) => sql(`INSERT INTO ${table} VALUES ($1)`, value);
+      const [, inserted] = await atomically(
+        sql(`CREATE TABLE ${table} (a text PRIMARY KEY)`),
+        sql(`INSERT INTO ${table} VALUES ($1), ('y')`, 'x'),
+      );
+      assert.equal(inserted?.affected, 2);
+      for (let round = 0; round < 4; round++) {
+        const failed = await atomically(insert(`n${round}`), insert('x'), sql('SELECT $1::int', 1)).catch((error) => error);
+        assert.ok(failed instanceof StatementFailed);
+        assert.equal(failed.index, 1);
+        assert.equal(violatedConstraint(failed), `${table}_pkey`);
+      }
+      // The statement after the failed one was sent, but not carried out.
+      assert.deepEqual((await atomically(insert('z'), sql('SELECT $1::int', 1)))[1]?.rows, [[1]]);
+      const alone = await atomically(insert('x')).catch((error) => error);
+      assert.ok(alone instanceof StatementFailed && alone.index === 0);
+      const late = sql(`CREATE TABLE l${lockLimit} (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)`);
+      await atomically(late);
+      const twice = sql(`INSERT INTO l${lockLimit} VALUES (1)`);
+      const uncommitted = await atomically(twice, twice).catch((error) => error);
+      assert.ok(uncommitted instanceof StatementFailed && uncommitted.index === 2);
+      assert.deepEqual(
+        await database.short(sql(`SELECT (SELECT count(*) FROM ${table}), (SELECT count(*) FROM l${lockLimit})`)),
+        [[3, 0]],
+      );
+      assert.deepEqual(await atomically(), []);
     }
-    const alone = await database.atomically([sql('INSERT INTO t VALUES ($1)', 'x')]).catch((error) => error);
-    assert.ok(alone instanceof StatementFailed && alone.index === 0);
-    assert.deepEqual(await database.short(sql('SELECT count(*) FROM t')), [[2]]);
-    assert.deepEqual(await database.atomically([]), []);
+  }));
+
+test('transactions are isolated as the writes expect, whatever the database sets', () =>
+  withDatabase(async ({ url, database, admin }) => {
+    const { pathname } = new URL(url);
+    await admin(`ALTER DATABASE "${pathname.slice(1)}" SET default_transaction_isolation = 'serializable'`);
+    assert.deepEqual(await admin('SHOW transaction_isolation'), [{ transaction_isolation: 'serializable' }]);
+    for (const lockLimit of [0, WRITE_LOCK_LIMIT_MS]) {
+      const [shown] = await database.atomically([sql('SHOW transaction_isolation'), sql('SELECT 1')], undefined, lockLimit);
+      assert.deepEqual(shown?.rows, [['read committed']]);
+    }
   }));
 
 test('a transaction of too many values sends nothing', () =>

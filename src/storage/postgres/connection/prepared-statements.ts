@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Parse } from './wire-values.ts';
 
 /** Maximum number of prepared statements of a connection, and of characters of their texts. */
 const MAX_STATEMENTS = 500;
@@ -26,8 +27,8 @@ export class RecentTexts {
 /** A statement that a connection has prepared or is about to prepare. */
 export interface Prepared {
   readonly name: string;
-  /** Whether it has been executed successfully, which shows that its parameters had the types of its columns. */
-  isProven: boolean;
+  /** Parsers of its columns, once it has been executed successfully, which shows that its parameters had the types of its columns. */
+  parsers: readonly Parse[] | undefined;
 }
 
 /** Prepared statements of one connection. */
@@ -47,7 +48,7 @@ export class PreparedStatements {
     const known = this.#kept.get(text);
     if (known !== undefined || !this.#texts.isRepeated(text)) return known;
     this.#lastNumber += 1;
-    const prepared = { name: `s${this.#lastNumber}`, isProven: false };
+    const prepared = { name: `s${this.#lastNumber}`, parsers: undefined };
     this.#kept.set(text, prepared);
     return prepared;
   }

@@ -1,8 +1,9 @@
 import pg from 'pg';
-import type { StoredValue } from '../../../values/types/type.ts';
 import { TooLong } from '../../sql/reads/read-plan.ts';
+import type { Statement } from '../../sql/sql-writer.ts';
 import type { Result, Row } from './database.ts';
-import { bindParams, parserOf } from './wire-values.ts';
+import type { Prepared } from './prepared-statements.ts';
+import { bindParams, type Parse, parserOf } from './wire-values.ts';
 
 /*
  * All that is used of the driver beside its documented interface is in this file: the `handle…` members that it calls, the number of the server
@@ -15,8 +16,13 @@ export interface Answer extends Result {
 }
 
 interface Settle {
-  resolve(answer: Answer): void;
+  resolve(): void;
   reject(error: Error): void;
+}
+
+/** A statement, and its prepared form if it has one. */
+export interface Sendable extends Statement {
+  readonly prepared: Prepared | undefined;
 }
 
 /** How a statement's rows are delivered. By default they are collected for its answer. */
@@ -27,78 +33,124 @@ export interface RowOptions {
   readonly each?: (row: Row, bytes: number) => void;
 }
 
+/** The driver's record of the named statements that a connection has parsed, or been sent. */
+interface DriverConnection extends pg.Connection {
+  readonly parsedStatements: Record<string, string>;
+  readonly submittedNamedStatements: Record<string, string>;
+}
+
 /**
- * A statement submitted to the driver, which passes on the protocol messages of its answer. Rows are built here, because the driver would first
- * create an object for each row.
+ * Statements submitted to the driver with one Sync at their end, which passes on the protocol messages of their answers. Several are one implicit
+ * transaction: PostgreSQL commits at the Sync, and skips those after a failed one. Rows are built here, because the driver would first create an
+ * object for each row.
  */
 export class Request extends pg.Query {
-  /** Name of the prepared statement; `undefined` if it is not kept. */
-  readonly name: string | undefined;
+  override submit: (connection: pg.Connection) => null;
+  /** Name and text of the statement that is being answered, by which the driver records what has been parsed. */
+  name: string | undefined;
+  text = '';
+  readonly #statements: readonly Sendable[];
   readonly #settle: Settle;
   readonly #maxBytes: number;
   readonly #each: RowOptions['each'];
   #bytes = 0;
-  #parsers: ((text: string) => unknown)[] = [];
-  #found: Row[] = [];
-  #tag = '';
+  #parsers: readonly Parse[] = [];
+  #rows: Row[] = [];
 
-  /** Whether rows have begun to arrive, so that the next message belongs to this statement. */
-  isAnswering = false;
+  /** Answers of the statements that have completed, although the server may not be ready for the next ones yet. */
+  readonly answers: Answer[] = [];
 
-  constructor(text: string, params: readonly StoredValue[], name: string | undefined, settle: Settle, options: RowOptions = {}) {
-    super(text, bindParams(text, params));
-    this.name = name;
+  constructor(statements: readonly Sendable[], settle: Settle, { maxBytes, each }: RowOptions) {
+    super('');
+    this.#statements = statements;
     this.#settle = settle;
-    this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY;
-    this.#each = options.each;
+    this.#maxBytes = maxBytes ?? Number.POSITIVE_INFINITY;
+    this.#each = each;
+    this.submit = (connection) => {
+      this.#send(connection as DriverConnection);
+      return null;
+    };
+    this.#expectNext();
+  }
+
+  /** The statement that is being answered; `undefined` once all are done. */
+  get current(): Sendable | undefined {
+    return this.#statements[this.answers.length];
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly { readonly dataTypeID: number }[] }): void {
     this.#parsers = fields.map(({ dataTypeID }) => parserOf(dataTypeID));
-    this.#found = [];
-    this.isAnswering = true;
+    this.#rows = [];
   }
 
   handleDataRow({ fields, length }: { readonly fields: readonly (string | null)[]; readonly length: number }): void {
     this.#bytes += length;
     if (this.#bytes > this.#maxBytes) {
-      this.#found = [];
+      this.#rows = [];
       return;
     }
     const parsers = this.#parsers;
     const row = new Array<unknown>(fields.length);
     for (let at = 0; at < fields.length; at++) {
       const text = fields[at] as string | null;
-      row[at] = text === null ? null : (parsers[at] as (text: string) => unknown)(text);
+      row[at] = text === null ? null : (parsers[at] as Parse)(text);
     }
     if (this.#each) this.#each(row, length);
-    else this.#found.push(row);
-  }
-
-  /** Whether the statement has completed, although the server may not be ready for the next one yet. */
-  get isDone(): boolean {
-    return this.#tag !== '';
+    else this.#rows.push(row);
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
-    this.isAnswering = false;
-    this.#tag = text;
+    const prepared = this.current?.prepared;
+    if (prepared) prepared.parsers = this.#parsers;
+    const space = text.lastIndexOf(' ');
+    const affected = space < 0 ? 0 : Number(text.slice(space + 1)) || 0;
+    this.answers.push({ rows: this.#rows, affected, command: text });
+    this.#expectNext();
   }
 
-  handleError(error: Error): void {
+  handleError(error: Error, connection: pg.Connection): void {
+    // The statements after a failed one were not even parsed.
+    const { submittedNamedStatements } = connection as DriverConnection;
+    for (const { prepared } of this.#statements.slice(this.answers.length))
+      if (prepared) delete submittedNamedStatements[prepared.name];
     this.#settle.reject(error);
   }
 
   handleReadyForQuery(): void {
-    if (this.#bytes > this.#maxBytes) {
-      this.#settle.reject(new TooLong());
+    if (this.#bytes > this.#maxBytes) this.#settle.reject(new TooLong());
+    else this.#settle.resolve();
+  }
+
+  #send(connection: DriverConnection): void {
+    const [first, ...others] = this.#statements;
+    if (first && others.length === 0 && !first.prepared && first.params.length === 0) {
+      connection.query(first.text);
       return;
     }
-    const tag = this.#tag;
-    const space = tag.lastIndexOf(' ');
-    const affected = space < 0 ? 0 : Number(tag.slice(space + 1)) || 0;
-    this.#settle.resolve({ rows: this.#found, affected, command: tag });
+    for (const statement of this.#statements) sendStatement(connection, statement);
+    connection.sync();
   }
+
+  #expectNext(): void {
+    const next = this.current;
+    this.name = next?.prepared?.name;
+    this.text = next?.text ?? '';
+    this.#parsers = next?.prepared?.parsers ?? [];
+    this.#rows = [];
+  }
+}
+
+/** Sends one statement without a Sync. What a prepared statement returns is described once: if it changes, PostgreSQL refuses the statement. */
+function sendStatement(connection: DriverConnection, { text, params, prepared }: Sendable): void {
+  const name = prepared?.name ?? '';
+  const { parsedStatements, submittedNamedStatements } = connection;
+  if (!prepared || (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined)) {
+    connection.parse({ name, text, types: [] }, true);
+    if (prepared) submittedNamedStatements[name] = text;
+  }
+  connection.bind({ statement: name, values: bindParams(text, params) }, true);
+  if (!prepared?.parsers) connection.describe({ type: 'P' }, true);
+  connection.execute({}, true);
 }
 
 /** Deallocates a prepared statement, in order with other requests. Uses the protocol's Close message, which cannot fail. */
@@ -125,5 +177,5 @@ export const serverProcessOf = (client: pg.Client): number => (client as pg.Clie
 
 /** Makes the driver prepare the named statement again when it is next sent. */
 export function forgetStatement({ connection }: pg.Client, name: string): void {
-  delete (connection as pg.Connection & { readonly parsedStatements: Record<string, string> }).parsedStatements[name];
+  delete (connection as DriverConnection).parsedStatements[name];
 }

@@ -17,13 +17,22 @@ function ending(at: number, code: string): PipelinedConnection {
 }
 
 test('a transaction whose session the server ended before the commit has not taken effect; what a pooler lost may have', async () => {
-  const run = (at: number, code: string) => runAtomically(ending(at, code), [sql('SELECT 1'), sql('SELECT 2')], {});
+  const run = (at: number, code: string) => runAtomically(ending(at, code), [sql('SELECT 1'), sql('SELECT 2')], { lock: 300 });
   const undone = (error: Error) => !(error instanceof CommitUnknown) && !(error instanceof StatementFailed);
   for (const code of ['57P01', '57P02', '25P03', '25006'])
     for (const at of [0, 1, 2]) await assert.rejects(run(at, code), undone, `${code} at ${at}`);
   await assert.rejects(run(3, '57P01'), CommitUnknown);
-  for (const code of ['08P01', 'ECONNRESET', 'EPIPE', '08006'])
-    for (const at of [0, 2]) await assert.rejects(run(at, code), CommitUnknown);
+  const lost = ['08P01', 'ECONNRESET', 'EPIPE', '08006'];
+  for (const code of lost) for (const at of [0, 2]) await assert.rejects(run(at, code), CommitUnknown);
+
+  const runAtOnce = (error: Error) => {
+    const transaction = () => Promise.reject(new StatementFailed(1, error));
+    return runAtomically({ check() {}, transaction } as unknown as PipelinedConnection, [sql('SELECT 1'), sql('SELECT 2')], {});
+  };
+  const failure = (code: string) => Object.assign(new Error('text'), { code, severity: 'FATAL' });
+  for (const code of ['57P01', '57P02', '25P03', '25006']) await assert.rejects(runAtOnce(failure(code)), undone, code);
+  for (const code of lost) await assert.rejects(runAtOnce(failure(code)), CommitUnknown);
+  await assert.rejects(runAtOnce(new Error('Connection terminated after it was done: text')), CommitUnknown);
 });
 
 test('the limit of a transaction that stands still is the one asked for, and the session keeps its own', () =>

@@ -28,8 +28,8 @@ export function limitsOf({ timeLimit, lockLimit = 0, idleLimit }: TransactionOpt
 }
 
 /**
- * Runs one transaction and sends all of it before any answer arrives. A single statement without limits needs no BEGIN and COMMIT, except on a
- * coordinator: if it lost the node during such a statement, the statement may have been committed there.
+ * Runs one transaction and sends all of it before any answer arrives. Without limits it needs no BEGIN and COMMIT, except on a coordinator: if it
+ * lost the node during a statement, that may have been committed there.
  * @param limits set within the transaction; empty if the session has them
  * @param keep whether prepared statements may be used
  * @throws StatementFailed; CommitUnknown; unavailable if the connection was lost before the commit
@@ -41,25 +41,36 @@ export async function runAtomically(
   keep = true,
 ): Promise<Result[]> {
   for (const statement of statements) link.check(statement);
-  const bare = statements.length === 1 && Object.keys(limits).length === 0 && !link.isCoordinator;
-  const sent: Promise<Answer>[] = bare ? [] : begin(link, limits);
+  if (Object.keys(limits).length === 0 && !link.isCoordinator)
+    return link.transaction(statements, keep).catch((error: StatementFailed) => {
+      throw failureOf(error.cause, error.index, true);
+    });
+  const sent = begin(link, limits);
   const before = sent.length;
   for (const statement of statements) sent.push(link.query(statement, keep));
-  if (!bare) sent.push(link.command('COMMIT'));
+  sent.push(link.command('COMMIT'));
 
   const settled = await Promise.allSettled(sent);
   const at = settled.findIndex((outcome) => outcome.status === 'rejected' && codeOf(outcome.reason) !== IN_FAILED_TRANSACTION);
   if (at >= 0) {
     const { reason } = settled[at] as PromiseRejectedResult;
     if (at === settled.length - 1 && failedWhileCommitting(link, reason)) throw new CommitUnknown(reason);
-    if (!isConnectionError(reason)) throw new StatementFailed(Math.max(0, at - before), mapWriteError(reason));
-    throw isUndone(reason, bare || at < settled.length - 1) ? unavailable(reason) : new CommitUnknown(reason);
+    throw failureOf(reason, Math.max(0, at - before), at < settled.length - 1);
   }
   const answers = settled.map((outcome) => (outcome as PromiseFulfilledResult<Answer>).value);
-  if (bare) return answers;
   if (answers.at(-1)?.command !== 'COMMIT')
     throw new StatementFailed(statements.length, new Error('the transaction was rolled back'));
   return answers.slice(before, -1);
+}
+
+/**
+ * Returns the error of a transaction.
+ * @param reason error of the statement at `index`; of the commit after the last one
+ * @param isBefore as in `isUndone`
+ */
+function failureOf(reason: unknown, index: number, isBefore: boolean): Error {
+  if (!isConnectionError(reason)) return new StatementFailed(index, mapWriteError(reason));
+  return isUndone(reason, isBefore) ? unavailable(reason) : new CommitUnknown(reason);
 }
 
 /**

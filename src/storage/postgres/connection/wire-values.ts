@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { StoredValue } from '../../../values/types/type.ts';
 
-type Parse = (text: string) => unknown;
+/** Parses a column's text value. */
+export type Parse = (text: string) => unknown;
 
 const asNumber: Parse = Number;
 const asText: Parse = (text) => text;
