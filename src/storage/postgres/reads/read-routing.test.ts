@@ -5,7 +5,7 @@ import type { Filter, OrderKey } from '../../../query/model/filter.ts';
 import type { Query } from '../../../query/model/selection.ts';
 import { newTable } from '../../../schema/defaults.ts';
 import { type Field, fieldOf, type TableSchema } from '../../../schema/model.ts';
-import { hasFewRows, isShort } from './read-routing.ts';
+import { hasFewRows, isCountedInIndex, isShort } from './read-routing.ts';
 
 const table = newTable('_Session', 't__Session');
 const objectId = fieldOf(table, 'objectId');
@@ -25,10 +25,15 @@ const query = (filter: Filter, more: Partial<Query> = {}): Query =>
 
 const phone: Field = { name: '_phone_key', type: 'String', column: '_phone_key' };
 const email: Field = { name: 'Email', type: 'String', column: 'Email' };
+const score: Field = { name: 'score', type: 'Number', column: 'score' };
+const list: Field = { name: 'Tags', type: 'Array', column: 'Tags' };
+const above = (field: Field): Filter => ({ kind: 'compare', field, op: 'gt', value: 'x' });
 const accounts: TableSchema = {
   ...newTable('Accounts', 't_Accounts'),
   indexes: new Map([
     ['byEmail', { name: 'byEmail', keys: [['Email', 1]] }],
+    ['byScore', { name: 'byScore', keys: [['score', -1]] }],
+    ['byTags', { name: 'byTags', keys: [['Tags', 1]] }],
     [
       'byName',
       {
@@ -89,8 +94,38 @@ const short: [string, Query, boolean][] = [
   ['the first by another order', account(email, { order: [by(name), by(objectId)] }), false],
   ['the first in the order of creation', account(email), false],
   ['the first by id with a value of an index of several fields', account(name, { order: [by(objectId)] }), false],
+  ['the first in the order of an index', account(email, { filter: always, order: [by(email), by(objectId)] }), true],
+  ['the first of a range in its order', account(email, { filter: above(email), order: [by(email), by(objectId)] }), true],
+  ['many of them', account(email, { filter: above(email), order: [by(email), by(objectId)], limit: 101 }), false],
+  ['and their number', account(email, { filter: above(email), order: [by(email), by(objectId)], count: true }), false],
+  ['the last of them', account(email, { filter: above(email), order: [by(email, true), by(objectId)] }), false],
+  [
+    'the first in a descending order of an index',
+    account(phone, { filter: always, order: [by(score, true), by(objectId)] }),
+    true,
+  ],
+  ['the first in the other direction', account(phone, { filter: always, order: [by(score), by(objectId)] }), false],
+  ['the first of another range', account(email, { filter: above(phone), order: [by(email), by(objectId)] }), false],
+  [
+    'the first in the order of an index of several fields',
+    account(name, { filter: always, order: [by(name), by(objectId)] }),
+    false,
+  ],
+  ['the first in the order of an Array', account(list, { filter: always, order: [by(list), by(objectId)] }), false],
   ['an id and a pattern', query({ kind: 'and', items: [equals(objectId), pattern] }), false],
 ];
+const counted: [string, Filter, boolean][] = [
+  ['the value of an index', equals(email), true],
+  ['the first value of an index of several fields', equals(name), true],
+  ['a value that no index has', equals(token), false],
+  ['a range', above(email), false],
+  ['a value of an index and another', { kind: 'and', items: [equals(email), equals(name)] }, false],
+  ['all', always, false],
+];
+for (const [what, filter, expected] of counted)
+  test(`records of ${what} are ${expected ? '' : 'not '}counted in an index`, () =>
+    assert.equal(isCountedInIndex(query(filter, { table: accounts })), expected));
+
 for (const [what, query, expected] of short)
   test(`${what}: ${expected ? 'short' : 'may be long'}`, () => assert.equal(isShort(query), expected));
 

@@ -1,8 +1,9 @@
 import type { Stage } from '../../../query/aggregate/model.ts';
-import { type Filter, someCondition } from '../../../query/model/filter.ts';
+import { type Filter, type OrderKey, someCondition } from '../../../query/model/filter.ts';
 import type { Query } from '../../../query/model/selection.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import { storageOf } from '../../../values/index.ts';
 
 /** Maximum records of an answer that is read as a whole; longer answers are read and sent page by page. */
 export const MAX_WHOLE_ROWS = 1_000;
@@ -17,24 +18,46 @@ const cheapKinds: ReadonlySet<Filter['kind']> = new Set(['always', 'never', 'gua
 /** Maximum number of conditions of a short read. */
 const MAX_SHORT_CONDITIONS = 100;
 
+/** Returns whether the first few of a query's records can be counted on a shared connection: an index holds exactly those that match. */
+export function isCountedInIndex({ table, filter }: Query): boolean {
+  if (filter.kind !== 'compare' || filter.op !== 'eq') return false;
+  return table.indexes.values().some(({ keys }) => keys[0]?.[0] === filter.field.name);
+}
+
 /** Returns whether a query is certain to be short, whatever the data: an index leads to the few records that it examines. */
 export function isShort({ table, filter, order, skip, limit, stride, count }: Query): boolean {
   if (stride !== undefined) return false;
   const isFirstFew = !count && skip + limit <= MAX_SHORT_ROWS;
-  if (filter.kind === 'always') return isFirstFew && order.length === 0;
-  if (isFirstFew && filter.kind === 'compare' && filter.op === 'eq' && isInOrder(table, filter.field.name, order)) return true;
+  if (filter.kind === 'always' && order.length === 0) return isFirstFew;
+  if (isFirstFew && isInOrder(table, filter, order)) return true;
   const unique = uniqueFieldsOf(table.className);
   const isPoint = (name: string) => name === 'objectId' || unique.has(name);
   return conjuncts(filter).some((item) => namesRecords(item, isPoint)) && isCheap(filter);
 }
 
-/** Whether an index returns the records with one value of a field in the requested order: by creation or by id. */
-function isInOrder({ className, indexes }: TableSchema, name: string, order: Query['order']): boolean {
-  const [key, ...others] = order;
-  if (!key) return lookUpFieldsOf(className).has(name);
-  const isById = others.length === 0 && key.kind === 'field' && key.ref.field.name === 'objectId' && !key.descending;
-  return isById && indexes.values().some(({ keys }) => keys.length === 1 && keys[0]?.[0] === name);
+/** Whether an index returns the records that match in the requested order, which ends in the id, or is that of creation. */
+function isInOrder({ className, indexes }: TableSchema, filter: Filter, order: Query['order']): boolean {
+  if (filter.kind !== 'always' && filter.kind !== 'compare') return false;
+  const compared = filter.kind === 'compare' ? filter.field.name : undefined;
+  const isValue = filter.kind === 'compare' && filter.op === 'eq';
+  if (order.length === 0) return isValue && lookUpFieldsOf(className).has(filter.field.name);
+  const [key, ...others] = order.map(columnOf);
+  const indexed = indexes.values().flatMap(({ keys }) => (keys.length === 1 ? keys : []));
+  if (isAscendingId(key)) return isValue && others.length === 0 && indexed.some(([name]) => name === compared);
+  if (!key || others.length !== 1 || !isAscendingId(others[0])) return false;
+  // The compared field is the one of the order, so that the index has a range of it.
+  return (
+    (compared ?? key.name) === key.name && indexed.some(([name, direction]) => name === key.name && direction === key.direction)
+  );
 }
+
+/** Returns the column and the direction of a key that an index of the field may have; `undefined` for all others. */
+function columnOf(key: OrderKey): { readonly name: string; readonly direction: 1 | -1 } | undefined {
+  if (key.kind !== 'field' || storageOf(key.ref.field) === 'json') return undefined;
+  return { name: key.ref.field.name, direction: key.descending ? -1 : 1 };
+}
+
+const isAscendingId = (key: ReturnType<typeof columnOf>): boolean => key?.name === 'objectId' && key.direction === 1;
 
 function conjuncts(filter: Filter): readonly Filter[] {
   return filter.kind === 'and' ? filter.items : [filter];

@@ -25,6 +25,7 @@ import type { Statement } from '../../sql/sql-writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { isSchemaStale } from '../connection/map-error.ts';
 import type { SchemaCache } from '../schema/schema-cache.ts';
+import { Counts } from './counts.ts';
 import { explainer } from './explain.ts';
 import { inBatches } from './in-batches.ts';
 import { joinedPlan } from './include-joins.ts';
@@ -72,6 +73,7 @@ export class PostgresReader implements Reader {
   readonly #context: RowContext;
   readonly #gets = new WeakMap<Selection, ByIdsPlan>();
   readonly #large = new LargeTables();
+  readonly #counts: Counts;
 
   constructor({ database, dialect, aggregate, schemaName, schemaCache, reloadSchema, mapFault, addresses }: ReaderSettings) {
     this.#database = database;
@@ -82,6 +84,7 @@ export class PostgresReader implements Reader {
     this.#reloadSchema = reloadSchema;
     this.#mapFault = mapFault;
     this.#context = { addresses };
+    this.#counts = new Counts(dialect, (statement, short, until) => this.#rows(statement, short, until));
     const statementOf = (read: Query | Aggregation) => this.#statementOf(read);
     const rows = (statement: Statement) => this.#rows(statement, false);
     const mapError = (error: unknown, plannedUnder: number) => this.#mapError(error, plannedUnder);
@@ -112,21 +115,20 @@ export class PostgresReader implements Reader {
 
   async find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
     const list = query.limit === 0 ? null : this.#listPlan(query);
-    const count = query.count ? compileCount(query, this.#dialect, false) : null;
     const short = isShort(query);
     const plannedUnder = this.#schemaCache.changes;
     try {
-      if (!list) return { results: '[]', ...(await this.#counted(count, short, until)) };
+      if (!list) return { results: '[]', ...(await this.#counts.of(query, short, until)) };
       if (query.limit <= MAX_WHOLE_ROWS) {
         // Run both concurrently, on a connection each.
         const [found, counted] = await Promise.all([
           this.#wholeList(query, list, short, wantsRows, until),
-          this.#counted(count, short, until),
+          this.#counts.of(query, short, until),
         ]);
         return { ...(found ?? { results: await this.#array(list, this.#targetsOf(query)) }), ...counted };
       }
       // Run sequentially: a read that holds a connection must not wait for a second one.
-      const counted = await this.#counted(count, short, until);
+      const counted = await this.#counts.of(query, short, until);
       return { results: await this.#array(list, this.#targetsOf(query)), ...counted };
     } catch (error) {
       throw await this.#mapError(error, plannedUnder);
@@ -160,12 +162,6 @@ export class PostgresReader implements Reader {
     // A limit makes joined rows keep their order; without one PostgreSQL may use a parallel plan.
     const limit = query.includes.length > 0 ? Math.min(query.limit, Number.MAX_SAFE_INTEGER) : query.limit;
     return joinedPlan(query, compileList({ ...query, limit }, this.#dialect, false), this.#dialect, this.#context);
-  }
-
-  async #counted(count: Statement | null, short: boolean, until?: AbortSignal): Promise<{ count?: number }> {
-    if (!count) return {};
-    const [row] = await this.#rows(count, short, until);
-    return { count: row?.[0] as number };
   }
 
   async #rows(statement: Statement, short: boolean, until?: AbortSignal): Promise<Row[]> {
