@@ -4,6 +4,7 @@ import { clientConfig } from './client-config.ts';
 import { unavailable } from './map-error.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
 import type { RecentTexts } from './prepared-statements.ts';
+import { parseRows } from './row-parser.ts';
 
 /** Timeout of connecting, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5000;
@@ -66,7 +67,7 @@ export interface Address {
 /** Returns a client that is not connected yet. @throws OperatorError for an invalid URL */
 export function newClient({ url, pooled, isCoordinator, name }: Address, limits: SessionLimits): pg.Client {
   const config = clientConfig(url);
-  return new pg.Client({
+  const client = new pg.Client({
     application_name: sessionName,
     ...config,
     ...(name === undefined ? {} : { application_name: name }),
@@ -83,6 +84,8 @@ export function newClient({ url, pooled, isCoordinator, name }: Address, limits:
           idle_in_transaction_session_timeout: IDLE_LIMIT_MS,
         }),
   });
+  parseRows(client);
+  return client;
 }
 
 /** Returns SQL that sets the limits of one transaction; empty if there are none. */
