@@ -6,8 +6,9 @@ import type { Prepared } from './prepared-statements.ts';
 import { bindParams, type Parse, parserOf } from './wire-values.ts';
 
 /*
- * All that is used of the driver beside its documented interface is in this file: the `handle…` members that it calls, the number of the server
- * process, and the statements that it remembers as prepared. Its version is pinned (docs/adr/0007-postgresql-driver.md).
+ * All that is used of the driver beside its documented interface is in this file and in row-parser.ts: the `handle…` members that it calls, the
+ * number of the server process, the messages that it sends, and the statements that it remembers as prepared. Its version is pinned
+ * (docs/adr/0007-postgresql-driver.md).
  */
 
 /** Result of a statement, with the command tag that PostgreSQL returned. */
