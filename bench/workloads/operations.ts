@@ -30,26 +30,26 @@ export const operations: Operation[] = [
   {
     name: 'read one',
     target: 0.9,
-    overParse: [8, 4],
+    overParse: [7, 6],
     requests: (ids) => many(5000, (index) => ({ method: 'GET', path: `${path}/${pick(ids, index)}` })),
   },
   {
     name: 'list 100',
     target: 1.5,
-    overParse: [5, 4],
+    overParse: [4, 5],
     requests: () => many(500, (index) => query({ Amount: { $gte: spread(index, amounts * 0.95) } }, 'order=Amount&limit=100')),
   },
   {
     name: 'count',
     target: 1,
-    overParse: [8, 4],
+    overParse: [3, 2.5],
     requests: () => many(cities, (index) => query({ City: `City ${index}` }, 'count=1&limit=0')),
   },
-  { name: 'create', target: 0.8, overParse: [8, 4], requests: () => many(2000, fresh) },
+  { name: 'create', target: 0.8, overParse: [8, 6], requests: () => many(2000, fresh) },
   {
     name: 'update',
     target: 0.75,
-    overParse: [10, 5],
+    overParse: [8, 6],
     requests: (ids) =>
       many(5000, (index) => {
         const body = { Amount: spread(index, amounts), Comment: `Called again, attempt ${index}.` };
@@ -59,7 +59,7 @@ export const operations: Operation[] = [
   {
     name: 'batch of 50',
     target: 1.1,
-    overParse: [15, 12],
+    overParse: [12, 12],
     requests: () =>
       many(100, (index) => {
         const requests = many(50, (item) => fresh(index * 50 + item));
