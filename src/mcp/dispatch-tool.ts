@@ -32,7 +32,7 @@ export interface CallScope {
 }
 
 /** Calls a tool. Errors become results, as the protocol demands. @throws ProtocolError (-32602) if the connection has no tool of that name */
-export async function callTool(scope: CallScope, name: string, args: unknown): Promise<CallToolResult> {
+export async function callTool(scope: CallScope, name: string, args: unknown): Promise<ToolResult> {
   const tool = scope.tools.byName.get(name);
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
   const started = performance.now();
@@ -41,9 +41,14 @@ export async function callTool(scope: CallScope, name: string, args: unknown): P
   return result;
 }
 
+/** The result of a call: one text; with `structuredContent`, an error. */
+export interface ToolResult extends CallToolResult {
+  readonly content: [{ type: 'text'; text: string }];
+}
+
 /** A result, and the HTTP status that REST would answer. */
 interface Outcome {
-  readonly result: CallToolResult;
+  readonly result: ToolResult;
   readonly status: number;
 }
 
@@ -114,7 +119,7 @@ function runTool(
 export function resultOf(
   value: JsonValue,
   { hints, answerBytes = MAX_RESULT_BYTES }: Pick<Tool, 'hints' | 'answerBytes'>,
-): CallToolResult {
+): ToolResult {
   const maxBytes = answerBytes + FRAME_BYTES;
   const text = JSON.stringify(value);
   if (text.length <= maxBytes / 3 || Buffer.byteLength(text) <= maxBytes) return { content: [{ type: 'text', text }] };
@@ -126,23 +131,23 @@ export function resultOf(
 const FRAME_BYTES = 1_000;
 
 /** Returns the error result for an error of the catalogue or a fault. */
-function errorResult(error: unknown): CallToolResult {
+function errorResult(error: unknown): ToolResult {
   return failure(describeError(error));
 }
 
-function failure(shown: ToolError): CallToolResult {
+function failure(shown: ToolError): ToolResult {
   return { content: [{ type: 'text', text: errorText(shown) }], structuredContent: { ...shown }, isError: true };
 }
 
 /** The result for a wrong credential: exactly this text, without advice. Reference: agents.md#errors-for-agents. */
-function denial(tool: Tool, args: unknown): CallToolResult {
+function denial(tool: Tool, args: unknown): ToolResult {
   const { action, className } = tool.denies(args);
   const { code = 119, message: error } = serviceError('permissionDenied', action, className);
   return { content: [{ type: 'text', text: error }], structuredContent: { code, error }, isError: true };
 }
 
 /** The result for a signed-in user who may not use the tool. */
-function refusal(tool: Tool, args: unknown, obstacle: Exclude<ToolObstacle, 'credential' | null>): CallToolResult {
+function refusal(tool: Tool, args: unknown, obstacle: Exclude<ToolObstacle, 'credential' | null>): ToolResult {
   const { action, className } = tool.denies(args);
   const error = advise(serviceError('permissionDenied', action, className), {
     expected: reasonOf(tool, obstacle),

@@ -18,7 +18,7 @@ import {
 } from './caller.ts';
 import type { Tool } from './definition/tool.ts';
 import { callTool, ToolRegistry, type ToolSet } from './dispatch-tool.ts';
-import { McpProtocol } from './protocol.ts';
+import { McpProtocol } from './protocol/protocol.ts';
 import type { McpServices } from './services.ts';
 import { loadTools } from './tools/index.ts';
 import {
@@ -158,6 +158,6 @@ export type RequestHandler = (request: FastifyRequest, reply: FastifyReply) => P
 /** Creates the request handler. @param tools all tools of the service if omitted */
 export async function openHandler(services: McpServices, tools?: readonly Tool[]): Promise<RequestHandler> {
   const registry = new ToolRegistry(tools ?? (await loadTools()));
-  const server: McpServer = { services, registry, protocol: new McpProtocol(services.log) };
+  const server: McpServer = { services, registry, protocol: await McpProtocol.open(services.log) };
   return (request, reply) => handleRequest(server, request, reply);
 }

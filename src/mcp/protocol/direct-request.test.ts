@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { test } from 'node:test';
-import type { JsonObject, JsonValue } from '../kernel/json.ts';
-import { directRequest, type Exchange } from './protocol.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { directRequest } from './direct-request.ts';
+import type { Exchange } from './exchange.ts';
 
 const request: JsonObject = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'Get-Data', arguments: {} } };
 const tools = { byName: new Map([['Get-Data', {}]]) };
