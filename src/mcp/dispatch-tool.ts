@@ -8,7 +8,7 @@ import { faultPlace } from '../observe/index.ts';
 import { errorToReport, type Progress } from '../records/index.ts';
 import type { CallerRequest } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
-import { type Tool, type ToolCall, type ToolGroup, toolGroups } from './definition/tool.ts';
+import { TextAnswer, type Tool, type ToolAnswer, type ToolCall, type ToolGroup, toolGroups } from './definition/tool.ts';
 import { describeError, errorText, type ToolError } from './errors/describe.ts';
 import { MAX_RESULT_BYTES } from './results/page.ts';
 import { shorten } from './results/truncate.ts';
@@ -80,7 +80,7 @@ function runTool(
   principal: Principal,
   args: unknown,
   progress: Progress,
-): Promise<JsonValue> {
+): Promise<ToolAnswer> {
   const { users, files, automation, addresses, conditions } = services;
   const ending = new AbortController();
   const context = caller.contextOf(principal);
@@ -103,12 +103,21 @@ function runTool(
     if (gone.aborted) giveUp();
     else gone.addEventListener('abort', giveUp);
     const timer = setTimeout(giveUp, CALL_TIMEOUT_MS);
-    const run = tool.run(call, args);
-    run.then(resolve, reject).finally(() => {
+    const end = () => {
       clearTimeout(timer);
       gone.removeEventListener('abort', giveUp);
       system.release();
-    });
+    };
+    tool.run(call, args).then(
+      (answer) => {
+        end();
+        resolve(answer);
+      },
+      (error) => {
+        end();
+        reject(error);
+      },
+    );
   });
 }
 
@@ -117,13 +126,14 @@ function runTool(
  * written: then it is shortened to the ids of what was written. Reference: agents.md#answers.
  */
 export function resultOf(
-  value: JsonValue,
+  answer: ToolAnswer,
   { hints, answerBytes = MAX_RESULT_BYTES }: Pick<Tool, 'hints' | 'answerBytes'>,
 ): ToolResult {
   const maxBytes = answerBytes + FRAME_BYTES;
-  const text = JSON.stringify(value);
+  const text = answer instanceof TextAnswer ? answer.text : JSON.stringify(answer);
   if (text.length <= maxBytes / 3 || Buffer.byteLength(text) <= maxBytes) return { content: [{ type: 'text', text }] };
   if (hints.readOnlyHint) return errorResult(serviceError('resultTooLarge'));
+  const value = answer instanceof TextAnswer ? (JSON.parse(text) as JsonValue) : answer;
   return { content: [{ type: 'text', text: JSON.stringify(shorten(value, maxBytes)) }] };
 }
 

@@ -66,11 +66,12 @@ function pageOf(options: FindOptions): Pick<Query, 'limit' | 'skip' | 'stride' |
 
 /** @throws badQuery (102) for too many places */
 function shapeOf(options: ReadOptions): { readonly shape: Shape; readonly places: number; readonly wantsScore: boolean } {
-  const { keys = none, excludeKeys = none, include = none, includeAll = false } = options;
+  const { keys = none, excludeKeys = none, keysAlone = false, include = none, includeAll = false } = options;
   const wantsScore = keys.includes('$score');
   const shape = {
     keys: keys.length === 0 ? null : wantsScore ? keys.filter((name) => name !== '$score') : keys,
     excludeKeys,
+    keysAlone,
     include: includeAll ? [...include, '*'] : include,
   };
   return { shape, places: countPlaces(shape), wantsScore };

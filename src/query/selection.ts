@@ -20,6 +20,8 @@ export interface Shape {
   /** `null` for all fields. */
   readonly keys: readonly string[] | null;
   readonly excludeKeys: readonly string[];
+  /** Whether `keys` names all that is shown besides objectId. */
+  readonly keysAlone: boolean;
   readonly include: readonly string[];
 }
 
@@ -33,7 +35,7 @@ export function selectionOf(shape: Shape, filter: Filter, grant: Grant, scope: Q
 
 function selected(shape: Shape, filter: Filter, grant: Grant, targets: Targets): Selection {
   refuseFormerNames(shape.excludeKeys, grant);
-  const projection = projectFields(grant, shape.keys, shape.excludeKeys);
+  const projection = projectFields(grant, shape.keys, shape.excludeKeys, shape.keysAlone);
   return { table: grant.table, ...projection, filter, includes: includesOf(shape, projection.fields, grant, targets) };
 }
 
@@ -78,6 +80,7 @@ function shapeBelow(shape: Shape, name: string): Shape {
   return {
     keys: keys.length > 0 ? keys : null,
     excludeKeys: namesBelow(shape.excludeKeys, name),
+    keysAlone: false,
     include: namesBelow(shape.include, name),
   };
 }
@@ -131,6 +134,8 @@ function remembered<T>(known: Map<string, T>, key: string, make: () => T): T {
 
 /** Shown whatever `keys` and `excludeKeys` say (queries.md#keys). */
 const alwaysShown: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'ACL']);
+/** The same, if `keys` names all that is shown. */
+const shownAlone: ReadonlySet<string> = new Set(['objectId']);
 
 /** The fields that a query reads of its own table. */
 export type Projection = Pick<Selection, 'fields' | 'paths' | 'visibleIn'>;
@@ -140,17 +145,24 @@ export type Projection = Pick<Selection, 'fields' | 'paths' | 'visibleIn'>;
  * fields hidden in some records come with the guard of the records that show them. A dotted name selects places inside an Object; through a
  * Pointer or Array it selects the field, and `include` narrows the record. Reference: queries.md#keys.
  * @param keys `null` for all
+ * @param keysAlone see `Shape`
  * @throws fieldDenied for a field in `keys` that is hidden everywhere, invalidFieldName (105)
  */
-export function projectFields(grant: Grant, keys: readonly string[] | null, excludeKeys: readonly string[]): Projection {
+export function projectFields(
+  grant: Grant,
+  keys: readonly string[] | null,
+  excludeKeys: readonly string[],
+  keysAlone = false,
+): Projection {
   const whole = wholeProjection(grant);
   if (keys === null && excludeKeys.length === 0) return whole;
   const excluded = new Set(excludeKeys);
   const kept = (field: Field) => alwaysShown.has(field.name) || !excluded.has(field.name);
   if (keys === null) return project(whole.fields.filter(kept), grant);
   const { names, paths } = readKeys(keys, grant);
+  const unnamed = keysAlone ? shownAlone : alwaysShown;
   const fields = whole.fields.filter(
-    (field) => kept(field) && (alwaysShown.has(field.name) || names.has(field.name) || paths.has(field.name)),
+    (field) => kept(field) && (unnamed.has(field.name) || names.has(field.name) || paths.has(field.name)),
   );
   for (const name of names) paths.delete(name);
   for (const name of excluded) paths.delete(name);

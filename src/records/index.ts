@@ -27,6 +27,7 @@ export {
   countRecords,
   findRecords,
   findRows,
+  findTexts,
   getRow,
   planRecords,
   type Row,

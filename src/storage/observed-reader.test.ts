@@ -49,16 +49,21 @@ test('a read of one record', async () => {
 
 test('a list as text, as values, and a count', async () => {
   const { reader, seen } = observed({
-    find: async (_query, wantsRows) => (wantsRows ? { results: '', rows: [{}, {}, {}] } : { results: '[{"a":"{"},{"b":[{}]}]' }),
+    async find(_query, form) {
+      if (form) return { results: '', ...(form === 'values' ? { rows: [{}, {}, {}] } : { texts: ['{}'] }) };
+      return { results: '[{"a":"{"},{"b":[{}]}]' };
+    },
   });
   await reader.find(query);
-  await reader.find(query, true);
+  await reader.find(query, 'values');
+  await reader.find(query, 'texts');
   await reader.find({ ...query, limit: 0, count: true });
   const where = { Name: '$eq' };
   const operations = (await seen()).map(({ operation, rows, where: of }) => [operation, rows, of]);
   assert.deepEqual(operations, [
     ['find', 2, where],
     ['find', 3, where],
+    ['find', 1, where],
     ['count', 2, where],
   ]);
 });
@@ -97,7 +102,7 @@ test('an answer in pieces is reported at its end, or when its client leaves', as
 test('a time limit is reported however short; other errors and callers that left are not', async () => {
   const { reader, seen } = observed({ find: () => Promise.reject(serviceError('timeout')) }, 60_000);
   await assert.rejects(reader.find(query));
-  await assert.rejects(reader.find(query, false, AbortSignal.abort()));
+  await assert.rejects(reader.find(query, undefined, AbortSignal.abort()));
   assert.deepEqual(await seen(), [{ ...base, operation: 'find', rows: undefined, isTimedOut: true, where: { Name: '$eq' } }]);
   const failing = observed({ find: () => Promise.reject(new Error('broken')) });
   await assert.rejects(failing.reader.find(query), /broken/);

@@ -5,7 +5,7 @@ import type { Query, Selection } from '../query/model/selection.ts';
 import { orderShape, stagesShape, whereShape } from '../query/shape.ts';
 import { fieldOf } from '../schema/model.ts';
 import { stepText } from './query-plan.ts';
-import type { CountedText, FindResult, JsonText, Reader } from './reader.ts';
+import type { CountedText, FindResult, JsonText, Reader, RowForm } from './reader.ts';
 import { countRecords } from './text-values.ts';
 
 /** Steps of a plan that are reported. */
@@ -62,13 +62,14 @@ class ObservedReader implements Reader {
     return traced('store.get', tableOf(selection), () => this.#reader.get(selection, objectId));
   }
 
-  find(query: Query, wantsRows?: boolean, until?: AbortSignal): Promise<FindResult> {
+  find(query: Query, form?: RowForm, until?: AbortSignal): Promise<FindResult> {
     const since = performance.now();
     const observed = (): Observed => ({ operation: query.limit === 0 && query.count ? 'count' : 'find', read: query });
-    return traced('store.find', tableOf(query), () => this.#reader.find(query, wantsRows, until)).then(
+    return traced('store.find', tableOf(query), () => this.#reader.find(query, form, until)).then(
       (found) => {
-        if (found.rows) this.#report(since, observed, () => found.rows?.length);
-        const results = found.rows ? found.results : this.#observedText(since, observed, found.results, recordsOf);
+        const rows = found.rows ?? found.texts;
+        if (rows) this.#report(since, observed, () => rows.length);
+        const results = rows ? found.results : this.#observedText(since, observed, found.results, recordsOf);
         return results === found.results ? found : { ...found, results };
       },
       (error) => this.#failed(since, observed, error, until?.aborted),

@@ -8,7 +8,7 @@ import type { Cluster } from './cluster.ts';
 import type { RawAccess, StoreSnapshot } from './raw-access.ts';
 import type { Reader } from './reader.ts';
 
-export { type FindResult, type JsonText, MAX_TEXT_CHARS, type Reader, SchemaChanged, wholeText } from './reader.ts';
+export { type FindResult, type JsonText, MAX_TEXT_CHARS, type Reader, type RowForm, SchemaChanged, wholeText } from './reader.ts';
 
 /** A column's new value in an update. */
 export type Assignment =

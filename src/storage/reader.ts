@@ -35,13 +35,18 @@ export async function wholeText(text: JsonText, maxChars = MAX_TEXT_CHARS): Prom
 
 /** The result of a query. */
 export interface FindResult {
-  /** JSON array of the records; empty if `rows` is set. */
+  /** JSON array of the records; empty if `rows` or `texts` is set. */
   readonly results: JsonText;
   /** The records as values, if they were requested and are available (`rowsOf`). */
   readonly rows?: readonly JsonObject[];
+  /** The JSON text of each record, if they were requested and are available (`textsOf`). */
+  readonly texts?: readonly string[];
   /** Present if the query asked for it. */
   readonly count?: number;
 }
+
+/** The form of records that are wanted one by one instead of as the text of an array. */
+export type RowForm = 'values' | 'texts';
 
 /** The schema lost a field or table that a read was planned with: plan it again. */
 export class SchemaChanged extends Error {}
@@ -51,10 +56,10 @@ export interface Reader extends ReadsByKey {
   /** Returns the JSON text of the first record of the selection; `null` if there is none. */
   get(selection: Selection, objectId: string): Promise<JsonText | null>;
   /**
-   * @param wantsRows whether to return values instead of text; they are returned if available
+   * @param form records are returned in it if available, else as the text of an array
    * @param until ends the statement with `timeout`, unless part of the result was already returned
    */
-  find(query: Query, wantsRows?: boolean, until?: AbortSignal): Promise<FindResult>;
+  find(query: Query, form?: RowForm, until?: AbortSignal): Promise<FindResult>;
   /** Returns a JSON array of result rows. */
   aggregate(aggregation: Aggregation): Promise<JsonText>;
   /** Returns how the database would run a read now, without running it. @throws as a read; timeout */

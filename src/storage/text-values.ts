@@ -17,6 +17,11 @@ export async function rowsOf<Row>({ results, rows }: FindResult, maxChars?: numb
   return (rows as Row[] | undefined) ?? valueOfText<Row[]>(results, maxChars);
 }
 
+/** Returns the JSON text of each record of a result. @throws resultTooLarge (116) as `wholeText` */
+export async function textsOf({ results, texts }: FindResult): Promise<readonly string[]> {
+  return texts ?? recordTexts(await wholeText(results));
+}
+
 /** Returns the values that a write returned. */
 export function valuesReturned(returned: WriteOutcome['returned']): JsonObject {
   return returned === '' ? {} : (JSON.parse(`{${returned.slice(1)}}`) as JsonObject);
@@ -24,17 +29,32 @@ export function valuesReturned(returned: WriteOutcome['returned']): JsonObject {
 
 /** Returns the number of objects in the text of an array of objects, in one pass and without making them. */
 export function countRecords(json: string): number {
-  let depth = 0;
   let records = 0;
+  eachRecord(json, () => records++);
+  return records;
+}
+
+/** Returns the texts of the objects in the text of an array of objects. */
+function recordTexts(json: string): string[] {
+  const texts: string[] = [];
+  eachRecord(json, (start, end) => texts.push(json.slice(start, end)));
+  return texts;
+}
+
+function eachRecord(json: string, found: (start: number, end: number) => void): void {
+  let depth = 0;
+  let start = 0;
   for (let at = 0; at < json.length; at++) {
     const character = json[at];
     if (character === '"') at = endOfText(json, at);
     else if (character === '{' || character === '[') {
-      if (depth === 1) records++;
+      if (depth === 1) start = at;
       depth++;
-    } else if (character === '}' || character === ']') depth--;
+    } else if (character === '}' || character === ']') {
+      depth--;
+      if (depth === 1) found(start, at + 1);
+    }
   }
-  return records;
 }
 
 function endOfText(json: string, from: number): number {

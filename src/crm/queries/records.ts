@@ -19,6 +19,7 @@ export interface Ask {
   readonly where?: JsonObject | undefined;
   readonly within?: SplitOptions['within'];
   readonly keys?: readonly string[] | undefined;
+  readonly keysAlone?: boolean | undefined;
   readonly order?: string | undefined;
   readonly limit: number;
   readonly skip?: number | undefined;
@@ -34,6 +35,11 @@ export interface Ask {
  */
 export function findRows(context: CrmContext, table: string, { maxChars, ...ask }: Ask): Promise<Row[]> {
   return records.findRows(context, table, new SplitOptions(ask), maxChars);
+}
+
+/** Returns the JSON text of each record of a table that the caller may find, as `findRows`. @throws what `findTexts` throws */
+export function findTexts(context: CrmContext, table: string, ask: Omit<Ask, 'maxChars'>): Promise<readonly string[]> {
+  return records.findTexts(context, table, new SplitOptions(ask));
 }
 
 /** Returns the `limit` to read with so that the result shows whether there are more; 0 stays 0. */

@@ -76,5 +76,5 @@ async function isLarge(store: Store, table: TableSchema): Promise<boolean> {
   const filter: Filter = { kind: 'always' };
   const shape = { includes: [], order: [], count: false, withScore: false };
   const query = { table, fields: [fieldOf(table, 'objectId')], filter, ...shape, skip: MAX_SCANNED_RECORDS, limit: 1 };
-  return (await rowsOf(await store.reader.find(query, true))).length > 0;
+  return (await rowsOf(await store.reader.find(query, 'values'))).length > 0;
 }

@@ -7,6 +7,18 @@ import { serviceError } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { schemaOf } from './schema.ts';
 
+/** An answer that is JSON text already. */
+export class TextAnswer {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What a tool answers. */
+export type ToolAnswer = JsonValue | TextAnswer;
+
 /** One authorised call of a tool. */
 export interface ToolCall extends CrmContext {
   /** The tools visible on the connection. */
@@ -42,7 +54,7 @@ export interface Tool extends ToolRequirement {
   /** See `ToolDefinition`. */
   readonly answerBytes?: number;
   /** Checks the arguments and runs. @returns the answer as JSON @throws invalidArguments (107), and errors of the catalogue from the tool */
-  run(call: ToolCall, args: unknown): Promise<JsonValue>;
+  run(call: ToolCall, args: unknown): Promise<ToolAnswer>;
 }
 
 /** The declaration of a tool. */
@@ -68,7 +80,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   /** Maximum size of its answer in bytes, if it differs from `MAX_RESULT_BYTES`. */
   readonly answerBytes?: number;
   /** @param input with defaults applied */
-  readonly run: (call: ToolCall, input: z.output<z.ZodObject<Shape>>) => Promise<JsonValue>;
+  readonly run: (call: ToolCall, input: z.output<z.ZodObject<Shape>>) => Promise<ToolAnswer>;
 }
 
 /** Creates a tool from its declaration. The parameters of each are listed in tools.md. Reference: agents.md#tool-rights. */

@@ -1,6 +1,6 @@
-import { type Ask, findRows, oneMore } from '../../crm/queries/records.ts';
+import { type Ask, findTexts, oneMore } from '../../crm/queries/records.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonBytes, maxJsonBytes } from '../../kernel/json.ts';
-import type { ToolCall } from '../definition/tool.ts';
+import { TextAnswer, type ToolCall } from '../definition/tool.ts';
 
 /** Maximum size of an answer: more fills an agent's context, and some clients truncate it. Reference: agents.md#answers. */
 export const MAX_RESULT_BYTES = 60_000;
@@ -14,36 +14,48 @@ export interface Page extends JsonObject {
   results: JsonValue[];
 }
 
+/** `skip` and `limit` of a call. */
+interface PageRequest {
+  readonly skip?: number | undefined;
+  readonly limit: number;
+}
+
 /**
  * Returns as many rows as fit into an answer. If there are more, `nextSkip` continues the list; `truncated` means that the size was the reason.
  * @param rows one more than `limit` if there are more (`oneMore`)
- * @param request `skip` and `limit` of the call
  * @param bytes maximum size of the rows
  */
-export function pageOf(
-  rows: readonly JsonValue[],
-  { skip = 0, limit }: { readonly skip?: number | undefined; readonly limit: number },
-  bytes = MAX_LIST_BYTES,
-): Page {
-  const within = rows.slice(0, limit);
+export function pageOf(rows: readonly JsonValue[], request: PageRequest, bytes = MAX_LIST_BYTES): Page {
+  const within = rows.slice(0, request.limit);
   const fitting = countFitting(within, bytes);
-  const isCut = fitting < within.length;
-  const results = within.slice(0, fitting);
-  if (isCut && results.length === 0) return skipFirst(rows, skip);
-  if (!isCut && rows.length <= limit) return { results };
+  const end = endOfPage({ read: rows.length, fitting, first: () => rows[0] ?? null }, request);
+  return { results: within.slice(0, fitting), ...end };
+}
+
+/** Rows that were read for a page: their number, how many of those requested fit, the first. */
+interface RowsRead {
+  readonly read: number;
+  readonly fitting: number;
+  readonly first: () => JsonValue;
+}
+
+/** Returns the members of a page after its rows. */
+function endOfPage({ read, fitting, first }: RowsRead, { skip = 0, limit }: PageRequest): JsonObject {
+  const isCut = fitting < Math.min(read, limit);
+  if (isCut && fitting === 0) return afterFirst(first(), read > 1, skip);
+  if (!isCut && read <= limit) return {};
   return {
-    results,
     ...(isCut && { truncated: true }),
-    nextSkip: skip + results.length,
+    nextSkip: skip + fitting,
     ...(isCut && { hint: 'Name the keys that you need, or go on with skip.' }),
   };
 }
 
-/** A page whose first row alone is too large: the list continues after it. */
-function skipFirst([row = null, ...others]: readonly JsonValue[], skip: number): Page {
+/** The end of a page whose first row alone is too large: the list continues after it. */
+function afterFirst(row: JsonValue, hasOthers: boolean, skip: number): JsonObject {
   const id = isJsonObject(row) && typeof row.objectId === 'string' ? `The record ${row.objectId}` : 'The first of them';
   const hint = `${id} alone is larger than an answer: name the keys that you need, or go on after it with skip.`;
-  return { results: [], truncated: true, ...(others.length > 0 && { nextSkip: skip + 1 }), hint };
+  return { truncated: true, ...(hasOthers && { nextSkip: skip + 1 }), hint };
 }
 
 /**
@@ -79,8 +91,35 @@ export function omitUnrequested<T extends JsonObject>(rows: T[], keys: readonly 
   return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !omitted.has(name))) as T);
 }
 
-/** Reads a page of records. @throws errors of `findRecords` */
-export async function findPage(call: ToolCall, table: string, ask: Ask): Promise<Page> {
-  const rows = await findRows(call, table, { ...ask, limit: oneMore(ask.limit) });
-  return pageOf(omitUnrequested(rows, ask.keys), ask);
+/** A page whose rows are JSON text, and its other members. */
+export interface TextPage {
+  readonly rows: string;
+  readonly end: JsonObject;
+}
+
+/** Reads a page of records, as `pageOf`. With `keys`, only these are read. @throws errors of `findTexts` */
+export async function findPage(call: ToolCall, table: string, ask: Ask): Promise<TextPage> {
+  const texts = await findTexts(call, table, { ...ask, keysAlone: true, limit: oneMore(ask.limit) });
+  const within = texts.slice(0, ask.limit);
+  const fitting = countFittingTexts(within, MAX_LIST_BYTES);
+  const end = endOfPage({ read: texts.length, fitting, first: () => JSON.parse(texts[0] as string) }, ask);
+  return { rows: `[${within.slice(0, fitting).join()}]`, end };
+}
+
+/** Like `countFitting`, for JSON texts. */
+function countFittingTexts(texts: readonly string[], bytes: number): number {
+  // A character has three bytes at most.
+  if (texts.reduce((sum, text) => sum + 3 * text.length + 1, 0) <= bytes) return texts.length;
+  let left = bytes;
+  for (const [count, text] of texts.entries()) {
+    left -= Buffer.byteLength(text) + 1;
+    if (left < 0) return count;
+  }
+  return texts.length;
+}
+
+/** Returns a page as the answer of a tool. */
+export function answerOf({ rows }: TextPage, end: JsonObject): TextAnswer {
+  const members = JSON.stringify(end);
+  return new TextAnswer(`{"results":${rows}${members === '{}' ? '}' : `,${members.slice(1)}`}`);
 }

@@ -94,7 +94,7 @@ export function splitNames(parameter: string, value: JsonValue | undefined): rea
 }
 
 /** The options of a query whose lists of names are not yet split and checked. */
-export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'within' | 'limit' | 'skip' | 'stride'> {
+export interface UnsplitOptions extends Pick<FindOptions, 'where' | 'within' | 'limit' | 'skip' | 'stride' | 'keysAlone'> {
   readonly keys?: readonly string[] | undefined;
   readonly include?: readonly string[] | undefined;
   readonly order?: string | undefined;
@@ -110,6 +110,7 @@ export class SplitOptions implements FindOptions {
   readonly limit: FindOptions['limit'];
   readonly skip: FindOptions['skip'];
   readonly stride: FindOptions['stride'];
+  readonly keysAlone: FindOptions['keysAlone'];
   readonly #unsplit: UnsplitOptions;
 
   constructor(unsplit: UnsplitOptions) {
@@ -118,6 +119,7 @@ export class SplitOptions implements FindOptions {
     this.limit = unsplit.limit;
     this.skip = unsplit.skip;
     this.stride = unsplit.stride;
+    this.keysAlone = unsplit.keysAlone;
     this.#unsplit = unsplit;
   }
 

@@ -16,6 +16,8 @@ export interface ReadOptions extends Options {
   /** Left out or empty: all fields. `$score` is the relevance of `$text`. */
   readonly keys?: readonly string[] | undefined;
   readonly excludeKeys?: readonly string[] | undefined;
+  /** Whether `createdAt`, `updatedAt` and `ACL` are left out unless `keys`, if there are any, names them. Not an option of clients. */
+  readonly keysAlone?: boolean | undefined;
   /** Pointers and Arrays of Pointers to expand. */
   readonly include?: readonly string[] | undefined;
   /** Expands all of them. */

@@ -19,8 +19,8 @@ import type { Query, Selection } from '../../query/model/selection.ts';
 import type { QueryScope } from '../../query/where/context.ts';
 import { newTable } from '../../schema/defaults.ts';
 import type { Schema } from '../../schema/model.ts';
-import { type FindResult, type JsonText, SchemaChanged, type Store } from '../../storage/port.ts';
-import { rowsOf, valueOfText } from '../../storage/text-values.ts';
+import { type FindResult, type JsonText, type RowForm, SchemaChanged, type Store } from '../../storage/port.ts';
+import { rowsOf, textsOf, valueOfText } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
 import { viewOf } from './record-view.ts';
 
@@ -100,14 +100,14 @@ export interface FoundRecords extends FindResult {
 /**
  * Runs a query; a table that does not exist has no records. Reference: queries.md#parameters.
  * @param className the table the query is sent to; `redirectClassNameForKey` leads it to the table of a Relation
- * @param wantsRows as in `Reader.find`
+ * @param form as in `Reader.find`
  * @throws badQuery (102), permissionDenied (119), timeout (124); what the options throw
  */
 export function findRecords(
   context: RecordContext,
   className: string,
   options: FindOptions,
-  wantsRows = false,
+  form?: RowForm,
 ): Promise<FoundRecords> {
   const { store, principal, patterns, until } = context;
   return retryOnSchemaChange(store, async (schema) => {
@@ -124,7 +124,7 @@ export function findRecords(
     const counting = query.count && !alone ? authorize(principal, 'count', table, schema) : grant;
     // Callers who may count fewer records than they may find get those in both.
     const counted = counting === grant ? query : { ...query, filter: guardedFilter(counting, query.filter) };
-    const found = await store.reader.find(counted, wantsRows, until);
+    const found = await store.reader.find(counted, form, until);
     return key === undefined ? found : { ...found, className: table.className };
   });
 }
@@ -209,7 +209,13 @@ export async function findRows(
   options: FindOptions,
   maxCharacters?: number,
 ): Promise<Row[]> {
-  return rowsOf<Row>(await findRecords(context, className, options, true), maxCharacters);
+  return rowsOf<Row>(await findRecords(context, className, options, 'values'), maxCharacters);
+}
+
+/** Returns the JSON text of each record of a query, in memory. @throws resultTooLarge (116); what `findRecords` throws */
+export async function findTexts(context: RecordContext, className: string, options: FindOptions): Promise<readonly string[]> {
+  const found = await findRecords(context, className, options, 'texts');
+  return found.texts ?? textsOf(found);
 }
 
 /** Returns the number of matching records that the caller may count. @throws what `findRecords` throws */

@@ -39,7 +39,7 @@ export async function readRows<Row>(store: Store, query: OwnQuery): Promise<Row[
       count: false,
       withScore: false,
     };
-    if (maxCharacters === undefined) return rowsOf<Row>(await store.reader.find(query, true));
+    if (maxCharacters === undefined) return rowsOf<Row>(await store.reader.find(query, 'values'));
     return valueOfText<Row[]>((await store.reader.find(query)).results, maxCharacters);
   });
 }
@@ -51,7 +51,7 @@ export function countRows(store: Store, { className, filter }: Pick<OwnQuery, 'c
     const wanted = table && filter(table);
     if (!table || !wanted) return 0;
     const none = { fields: fieldsOf(table, []), includes: [], order: orderOf(table, undefined), skip: 0, limit: 0 };
-    const found = await store.reader.find({ table, filter: wanted, count: true, withScore: false, ...none }, true);
+    const found = await store.reader.find({ table, filter: wanted, count: true, withScore: false, ...none }, 'values');
     return found.count ?? 0;
   });
 }

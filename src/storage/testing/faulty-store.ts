@@ -29,7 +29,7 @@ export class FaultyStore {
     this.#faults = faults;
     const reader = over(real.reader, {
       get: async (selection, objectId) => this.#read(() => real.reader.get(selection, objectId)),
-      find: (query, wantsRows) => this.#read(() => real.reader.find(query, wantsRows)),
+      find: (query, form) => this.#read(() => real.reader.find(query, form)),
       aggregate: (aggregation) => this.#read(() => real.reader.aggregate(aggregation)),
     });
     this.store = over(real, {

@@ -39,7 +39,7 @@ async function found(store: Store, term: string): Promise<string> {
     count: false,
     withScore: false,
   };
-  const rows = await rowsOf<{ objectId: string }>(await store.reader.find({ table, filter, ...shape }, true));
+  const rows = await rowsOf<{ objectId: string }>(await store.reader.find({ table, filter, ...shape }, 'values'));
   return rows.map(({ objectId }) => objectId).join(' ');
 }
 

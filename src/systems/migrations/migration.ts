@@ -56,5 +56,5 @@ async function readOnce(store: Store, className: string, names: readonly string[
     count: false,
     withScore: false,
   };
-  return rowsOf<JsonObject>(await store.reader.find(query, true));
+  return rowsOf<JsonObject>(await store.reader.find(query, 'values'));
 }

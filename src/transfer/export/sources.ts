@@ -97,5 +97,5 @@ async function readPart(
   limit: number,
   maxChars: number,
 ): Promise<Row[]> {
-  return rowsOf<Row>(await findRecords(context, className, { ...options, within, limit }, true), maxChars);
+  return rowsOf<Row>(await findRecords(context, className, { ...options, within, limit }, 'values'), maxChars);
 }

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../../kernel/json.ts';
 import { limit, names, object, objectId, recordId, skip, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { withTableHints } from '../../results/hints.ts';
-import { findPage, omitUnrequested } from '../../results/page.ts';
+import { answerOf, findPage, omitUnrequested } from '../../results/page.ts';
 
 /** Reference: tools.md#get-data. */
 export const getData = defineTool({
@@ -25,7 +25,7 @@ export const getData = defineTool({
   async run(call, { table: className, objectId, where, limit: maxRows, skip: from, ...ask }) {
     const filter = objectId === undefined ? where : { ...(where && { $and: [where] }), objectId };
     const page = await findPage(call, className, { ...ask, where: filter, skip: from, limit: maxRows });
-    return withTableHints(call, className, { where, ...ask }, { ...page });
+    return answerOf(page, withTableHints(call, className, { where, ...ask }, page.end));
   },
 });
 

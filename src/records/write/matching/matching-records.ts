@@ -85,7 +85,7 @@ export class MatchingRecords {
       const whole = { includes: [], order: [], skip: 0, limit: Number.POSITIVE_INFINITY, count: false, withScore: false };
       return store.reader.find(
         { table, filter: ids ? allOf([ids, filter]) : filter, ...whole, ...query },
-        ids !== undefined,
+        ids ? 'values' : undefined,
         until,
       );
     });

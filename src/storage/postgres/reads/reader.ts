@@ -5,7 +5,7 @@ import type { Field, TableSchema } from '../../../schema/model.ts';
 import { rowWriter } from '../../../values/rows/encode.ts';
 import { rowReader } from '../../../values/rows/row-values.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
-import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
+import { type FindResult, type JsonText, type Reader, type RowForm, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import type { AggregateDialect } from '../../sql/aggregate/dialect.ts';
 import type { Dialect } from '../../sql/dialect.ts';
@@ -113,7 +113,7 @@ export class PostgresReader implements Reader {
     }
   }
 
-  async find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
+  async find(query: Query, form?: RowForm, until?: AbortSignal): Promise<FindResult> {
     const list = query.limit === 0 ? null : this.#listPlan(query);
     const short = isShort(query);
     const plannedUnder = this.#schemaCache.changes;
@@ -122,7 +122,7 @@ export class PostgresReader implements Reader {
       if (query.limit <= MAX_WHOLE_ROWS) {
         // Run both concurrently, on a connection each.
         const [found, counted] = await Promise.all([
-          this.#wholeList(query, list, short, wantsRows, until),
+          this.#wholeList(query, list, short, form, until),
           this.#counts.of(query, short, until),
         ]);
         return { ...(found ?? { results: await this.#array(list, this.#targetsOf(query)) }), ...counted };
@@ -174,12 +174,17 @@ export class PostgresReader implements Reader {
     query: Query,
     plan: ReadPlan,
     short: boolean,
-    wantsRows: boolean,
+    form: RowForm | undefined,
     until?: AbortSignal,
   ): Promise<FindResult | null> {
-    if (wantsRows && isPlain(plan)) {
-      const rows = await this.#wholeRows(query, plan, short, (found) => found.map(rowReader(plan.shape)), until);
-      return rows && { results: '', rows };
+    if (form && isPlain(plan)) {
+      if (form === 'values') {
+        const rows = await this.#wholeRows(query, plan, short, (found) => found.map(rowReader(plan.shape)), until);
+        return rows && { results: '', rows };
+      }
+      const write = rowWriter(plan.shape);
+      const texts = await this.#wholeRows(query, plan, short, (found) => found.map((row) => write(row)), until);
+      return texts && { results: '', texts };
     }
     const records = await this.#whole(query, plan, short, plan.params, until);
     return records === null ? null : { results: `[${records}]` };

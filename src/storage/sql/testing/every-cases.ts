@@ -116,11 +116,19 @@ export async function testEvery(store: Store): Promise<void> {
   test('find: short lists come as the values that their text has, for every type', async () => {
     const whole = { table: kinds, fields: [...kinds.fields.values()], filter: { kind: 'always' }, includes: [] } as const;
     const query = { ...whole, order: [], skip: 0, limit: 10, count: true, withScore: false };
-    const { results, rows, count } = await store.reader.find(query, true);
+    const { results, rows, count } = await store.reader.find(query, 'values');
     assert.deepEqual([results, rows?.length, count], ['', 3, 3]);
     assert.equal(JSON.stringify(rows), JSON.stringify(JSON.parse(await find(kinds))));
-    const again = await store.reader.find(query, true);
+    const again = await store.reader.find(query, 'values');
     assert.notEqual(again.rows?.[0], rows?.[0]);
+  });
+
+  test('find: short lists come as the texts of their records, for every type', async () => {
+    const whole = { table: kinds, fields: [...kinds.fields.values()], filter: { kind: 'always' }, includes: [] } as const;
+    const query = { ...whole, order: [], skip: 0, limit: 10, count: true, withScore: false };
+    const { results, texts, count } = await store.reader.find(query, 'texts');
+    assert.deepEqual([results, texts?.length, count], ['', 3, 3]);
+    assert.equal(`[${texts?.join()}]`, await find(kinds));
   });
 
   test('a process is among those that serve its systems', async () => {

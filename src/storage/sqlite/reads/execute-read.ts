@@ -40,6 +40,12 @@ export function runPlain(rows: Rows, plan: ReadPlan): string {
   return out;
 }
 
+/** Does the same but returns the text of each record. */
+export const writePlain = (rows: Rows, plan: ReadPlan): string[] => {
+  const write = rowWriter(plan.shape);
+  return rows.all(plan).map((row) => write(row));
+};
+
 /** Does the same but returns values. */
 export const readPlain = (rows: Rows, plan: ReadPlan): JsonObject[] => rows.all(plan).map(rowReader(plan.shape));
 

@@ -5,7 +5,7 @@ import type { Field, Schema, TableSchema, UniqueIndex } from '../../../schema/mo
 import { type RowWriter, rowWriter } from '../../../values/rows/encode.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
 import type { KeyedRecord } from '../../by-key.ts';
-import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
+import { type FindResult, type JsonText, type Reader, type RowForm, SchemaChanged } from '../../port.ts';
 import type { QueryPlan } from '../../query-plan.ts';
 import { wholeText } from '../../reader.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
@@ -28,7 +28,7 @@ import { MAX_VALUE_BYTES } from '../connection/open-database.ts';
 import type { PlannedRows, Rows } from '../connection/statements.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { readPlain, runPlain, runShort } from './execute-read.ts';
+import { readPlain, runPlain, runShort, writePlain } from './execute-read.ts';
 import type { FindPlans } from './protocol.ts';
 import { explainedDetails, explainPlan, planSteps } from './query-plan.ts';
 import { MAX_SHORT_VALUE_BYTES, type ShortList, shortCount, shortList } from './read-routing.ts';
@@ -102,8 +102,8 @@ export class SqliteReader implements Reader {
     return this.#planned(() => this.#get(selection, objectId));
   }
 
-  find(query: Query, wantsRows = false, until?: AbortSignal): Promise<FindResult> {
-    return this.#planned(() => this.#find(query, wantsRows, until));
+  find(query: Query, form?: RowForm, until?: AbortSignal): Promise<FindResult> {
+    return this.#planned(() => this.#find(query, form, until));
   }
 
   /** Runs a read that was planned with the known schema, which a thread or another process may have changed since. @throws SchemaChanged */
@@ -139,8 +139,8 @@ export class SqliteReader implements Reader {
     return this.#getOnThread({ ...plan, params }, selection);
   }
 
-  async #find(query: Query, wantsRows: boolean, until?: AbortSignal): Promise<FindResult> {
-    const found = await this.#findHere(query, wantsRows).catch(nullIfTooLong);
+  async #find(query: Query, form: RowForm | undefined, until?: AbortSignal): Promise<FindResult> {
+    const found = await this.#findHere(query, form).catch(nullIfTooLong);
     if (found) return found;
     const plans = {
       list: query.limit === 0 ? null : readPlan(query, compileList(query, dialect, true), this.#context),
@@ -258,22 +258,24 @@ export class SqliteReader implements Reader {
   }
 
   /** Executes a short query; returns `null` for all others. @throws TooLong */
-  async #findHere(query: Query, wantsRows: boolean): Promise<FindResult | null> {
+  async #findHere(query: Query, form: RowForm | undefined): Promise<FindResult | null> {
     if (this.#large.has(query.table.className)) return null;
     const list = query.limit === 0 ? undefined : shortList(this.#connection, query);
     if (list === null) return null;
     const count = query.count ? shortCount(this.#connection, query) : undefined;
     if (count === null) return null;
-    const found = list ? await this.#listHere(query, list, wantsRows) : { results: '[]' };
+    const found = list ? await this.#listHere(query, list, form) : { results: '[]' };
     if (found === null) return null;
     return count === undefined ? found : { ...found, count };
   }
 
-  async #listHere(query: Query, { statement, maxValueBytes }: ShortList, wantsRows: boolean): Promise<FindResult | null> {
+  async #listHere(query: Query, { statement, maxValueBytes }: ShortList, form: RowForm | undefined): Promise<FindResult | null> {
     const plan = readPlan(query, statement, this.#context);
     const rows = this.#connection.shorterThan(maxValueBytes);
-    if (plan.includes.length === 0)
-      return wantsRows ? { results: '', rows: readPlain(rows, plan) } : { results: `[${runPlain(rows, plan)}]` };
+    if (plan.includes.length === 0) {
+      if (form === 'values') return { results: '', rows: readPlain(rows, plan) };
+      return form ? { results: '', texts: writePlain(rows, plan) } : { results: `[${runPlain(rows, plan)}]` };
+    }
     const records = await this.#expandedHere(rows, plan, query);
     return records === null ? null : { results: `[${records}]` };
   }
