@@ -28,6 +28,8 @@ export class AgentTools {
   readonly #services: McpServices;
   readonly #tools: readonly Tool[] | undefined;
   #handler: Promise<RequestHandler> | undefined;
+  /** `#handler` once it is loaded: most requests do not wait for it. */
+  #loaded: RequestHandler | undefined;
   readonly #bodyPools = createBodyPools();
   /** The last accepted `Host` header, a fast path: nearly all clients use the same name. Set only when the service's own name is known. */
   #acceptedHost: string | null = null;
@@ -46,7 +48,10 @@ export class AgentTools {
 
   /** Loads the handler on first use: at startup, loading hundreds of modules would double the time. */
   #open(): Promise<RequestHandler> {
-    this.#handler ??= import('./handle-request.ts').then(({ openHandler }) => openHandler(this.#services, this.#tools));
+    this.#handler ??= import('./handle-request.ts').then(async ({ openHandler }) => {
+      this.#loaded = await openHandler(this.#services, this.#tools);
+      return this.#loaded;
+    });
     return this.#handler;
   }
 
@@ -55,7 +60,10 @@ export class AgentTools {
     server.register((scope, _options, done) => {
       scope.decorateRequest(answer, null);
       scope.removeAllContentTypeParsers();
-      scope.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => this.#read(request, payload));
+      // The framework remembers a parser only for types that it was given by name.
+      scope.addContentTypeParser(['application/json', '*'], (request: FastifyRequest, payload: IncomingMessage) =>
+        this.#read(request, payload),
+      );
       scope.addHook('onRequest', (request, reply, next) => {
         (request as Answered)[answer] = reply.raw;
         const refusal = this.#refusalOfHost(request);
@@ -68,9 +76,8 @@ export class AgentTools {
           method: 'POST',
           url,
           handler: (request, reply) => {
-            this.#open()
-              .then((answer) => answer(request, reply))
-              .catch((error: unknown) => this.#fail(error, request, reply));
+            const answered = this.#loaded?.(request, reply) ?? this.#open().then((answer) => answer(request, reply));
+            answered.catch((error: unknown) => this.#fail(error, request, reply));
           },
         });
         scope.route({ method: ['GET', 'DELETE'], url, handler: (_request, reply) => sendRpcError(reply, postOnly) });

@@ -51,7 +51,7 @@ export function hasCredential({ masterKey, apiKey, authorization }: SentCredenti
  * Authenticates the sender of a request. As in REST, only the strongest credential is checked. Reference: agents.md#modes.
  * @throws TooManyRequests (155) after too many wrong keys from the address
  */
-export async function callerFor(system: System, { headers, ip }: FastifyRequest, check: BearerCheck): Promise<Caller> {
+export function callerFor(system: System, { headers, ip }: FastifyRequest, check: BearerCheck): Caller | Promise<Caller> {
   const { masterKey, apiKey, authorization } = credentialsOf(headers);
   const principal = system.principalFor({ masterKey, apiKey, sessionToken: authorization }, ip ?? '');
   if (principal?.kind === 'anonymous') return none;

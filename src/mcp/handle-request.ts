@@ -27,6 +27,7 @@ import {
   idOf,
   type RpcError,
   refusalOfBatch,
+  sendJson,
   sendResponse,
   sendRpcError,
   toolsCalled,
@@ -97,7 +98,9 @@ async function answerFor(toolRequest: ToolRequest, system: System): Promise<void
   const asksTools = callsTools(body);
   if (!asksTools && !refusalOfBatch(body, anonymousBatchLimits)) return answerProtocol(toolRequest, system, null);
   const { addresses, bearer } = server.services;
-  const caller = await callerFor(system, request, bearer);
+  const known = callerFor(system, request, bearer);
+  // Only a token has to be waited for (adr/0023).
+  const caller = known instanceof Promise ? await known : known;
   if (asksTools && caller.kind === 'none') return refuse(toolRequest, system, credentialMissing(addresses.base, system.appId));
   if (asksTools && caller.kind === 'ended') return refuse(toolRequest, system, tokenEnded(addresses.base, system.appId));
   return answerProtocol(toolRequest, system, caller);
@@ -128,7 +131,7 @@ async function answerProtocol(toolRequest: ToolRequest, system: System | null, c
     headers: request.headers,
     body,
     tools,
-    async call(name, args) {
+    call(name, args) {
       if (!system) throw new Error('a tool was called without a system');
       return callTool(
         {
@@ -146,7 +149,8 @@ async function answerProtocol(toolRequest: ToolRequest, system: System | null, c
       );
     },
   });
-  await sendResponse(reply, response);
+  if (typeof response === 'string') sendJson(reply, response);
+  else await sendResponse(reply, response);
 }
 
 /** The log entry of a call, which is logged like a write by REST. Reference: audit.md#request-log. */

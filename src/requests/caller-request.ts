@@ -215,7 +215,11 @@ async function execute(request: CallerRequest, ending: RequestEnding, run: () =>
 export const executeOnSystem = (
   request: CallerRequest,
   steps: RequestEnding & { readonly appId: unknown; run(system: System): Promise<void> },
-): Promise<void> => execute(request, steps, async () => steps.run(await request.acquire(steps.appId)));
+): Promise<void> =>
+  execute(request, steps, () => {
+    const system = request.tryAcquire(steps.appId);
+    return system ? steps.run(system) : request.acquire(steps.appId).then((acquired) => steps.run(acquired));
+  });
 
 /** The steps of a request whose caller is authenticated before its work begins. */
 export interface CallerSteps<Answer> extends RequestEnding {

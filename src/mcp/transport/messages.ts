@@ -79,12 +79,13 @@ export function failureOf(error: unknown): RpcError {
   return { status, code: status >= 500 ? rpcCodes.internal : rpcCodes.refused, message, ...headers };
 }
 
-/** Sends the protocol's answer. @param response a string is JSON */
-export async function sendResponse(reply: FastifyReply, response: Response | string): Promise<void> {
-  if (typeof response === 'string') {
-    reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/json' }).send(response);
-    return;
-  }
+/** Sends JSON text with status 200. */
+export function sendJson(reply: FastifyReply, json: string): void {
+  reply.header('cache-control', 'no-store').header('content-type', 'application/json; charset=utf-8').send(json);
+}
+
+/** Sends the answer of the protocol's library. */
+export async function sendResponse(reply: FastifyReply, response: Response): Promise<void> {
   reply.code(response.status).header('cache-control', 'no-store');
   // `connection` is left to the HTTP server.
   for (const [name, value] of response.headers) if (name !== 'connection') reply.header(name, value);
