@@ -122,6 +122,7 @@ function isVaried(payload: unknown): boolean {
 }
 
 function isShort(payload: unknown): boolean {
-  if (typeof payload !== 'string') return false;
+  // A character has one to three bytes. Of long texts, the bytes are not counted.
+  if (typeof payload !== 'string' || payload.length > MAX_PLAIN_BYTES) return false;
   return payload.length <= MAX_PLAIN_BYTES / 3 || Buffer.byteLength(payload) <= MAX_PLAIN_BYTES;
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { finished } from 'node:stream';
 import { FREE_BYTES, type Reservation, type Sender } from '../../admission/reservation.ts';
 import { ReservationPool } from '../../admission/reservation-pool.ts';
 import { serviceError } from '../../errors/fail.ts';
@@ -90,7 +89,10 @@ function collect(body: IncomingBody, bytes: GrowingBuffer): Promise<void> {
       reservation?.revoked.catch(giveUp);
       await reservation?.granted;
     };
-    finished(payload, { writable: false }, (error) => {
+    let hasEnded = false;
+    const onEnd = (error?: Error) => {
+      if (hasEnded) return;
+      hasEnded = true;
       waited.then(() => {
         if (error ?? size > maxBytes) {
           reservation?.release();
@@ -100,7 +102,14 @@ function collect(body: IncomingBody, bytes: GrowingBuffer): Promise<void> {
         reservation?.completed();
         resolve();
       });
-    });
+    };
+    // Not `finished`, which costs a short body as much as its text.
+    payload
+      .on('end', () => onEnd())
+      .on('error', onEnd)
+      .on('close', () => {
+        if (!hasEnded) onEnd(new Error('the client left'));
+      });
     payload.on('data', (piece: Buffer) => {
       size += piece.length;
       reservation?.received(piece.length);
