@@ -60,6 +60,12 @@ export function maxJsonBytes(value: JsonValue | readonly JsonValue[]): number {
 export const omitUndefined = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined));
 
+/** Returns a text as it stands inside a JSON string. */
+export const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** Returns the text that stands inside a JSON string. */
+export const unescapeJson = (escaped: string): string => JSON.parse(`"${escaped}"`) as string;
+
 /** Whether a store can hold a text: no NUL and no lone surrogates. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 

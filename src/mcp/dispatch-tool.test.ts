@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { master } from '../access/index.ts';
+import type { ToolResult } from './definition/answer.ts';
 import { defineTool, type Tool } from './definition/tool.ts';
 import { type CallScope, callTool, ToolRegistry } from './dispatch-tool.ts';
 
@@ -35,7 +36,7 @@ for (const [effect, answered] of [
       mock.timers.tick(59_999);
       assert.equal(signal?.aborted, false);
       mock.timers.tick(1);
-      const { isError, structuredContent } = await called;
+      const { isError, structuredContent } = (await called) as ToolResult;
       const { code, inDoubt } = structuredContent as { code: number; inDoubt?: true };
       assert.deepEqual([isError, { code, ...(inDoubt && { inDoubt }) }], [true, answered]);
       assert.deepEqual([signal?.aborted, noted, held], [true, effect === 'read' ? [] : [503], 1]);

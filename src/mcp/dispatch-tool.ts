@@ -1,4 +1,4 @@
-import { type CallToolResult, type ListToolsResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { type ListToolsResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { invalid, obstacleTo, type Principal, type ToolObstacle } from '../access/index.ts';
 import { advise } from '../crm/refusals.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
@@ -8,7 +8,8 @@ import { faultPlace } from '../observe/index.ts';
 import { errorToReport, type Progress } from '../records/index.ts';
 import type { CallerRequest } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
-import { TextAnswer, type Tool, type ToolAnswer, type ToolCall, type ToolGroup, toolGroups } from './definition/tool.ts';
+import { EscapedAnswer, type ToolAnswer, type ToolResult } from './definition/answer.ts';
+import { type Tool, type ToolCall, type ToolGroup, toolGroups } from './definition/tool.ts';
 import { describeError, errorText, type ToolError } from './errors/describe.ts';
 import { MAX_RESULT_BYTES } from './results/page.ts';
 import { shorten } from './results/truncate.ts';
@@ -32,7 +33,7 @@ export interface CallScope {
 }
 
 /** Calls a tool. Errors become results, as the protocol demands. @throws ProtocolError (-32602) if the connection has no tool of that name */
-export async function callTool(scope: CallScope, name: string, args: unknown): Promise<ToolResult> {
+export async function callTool(scope: CallScope, name: string, args: unknown): Promise<ToolResult | EscapedAnswer> {
   const tool = scope.tools.byName.get(name);
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
   const started = performance.now();
@@ -41,14 +42,9 @@ export async function callTool(scope: CallScope, name: string, args: unknown): P
   return result;
 }
 
-/** The result of a call: one text; with `structuredContent`, an error. */
-export interface ToolResult extends CallToolResult {
-  readonly content: [{ type: 'text'; text: string }];
-}
-
 /** A result, and the HTTP status that REST would answer. */
 interface Outcome {
-  readonly result: ToolResult;
+  readonly result: ToolResult | EscapedAnswer;
   readonly status: number;
 }
 
@@ -59,7 +55,8 @@ async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<O
   if (obstacle) return { result: refusal(tool, args, obstacle), status: DENIED };
   const progress: Progress = { hasWritten: false };
   try {
-    return { result: resultOf(await runTool(scope, tool, principal, args, progress), tool), status: 200 };
+    const answer = await runTool(scope, tool, principal, args, progress);
+    return { result: answer instanceof EscapedAnswer ? fitting(answer, tool) : resultOf(answer, tool), status: 200 };
   } catch (thrown) {
     const error = errorToReport(thrown, progress);
     if (!(error instanceof ServiceError))
@@ -126,15 +123,22 @@ function runTool(
  * written: then it is shortened to the ids of what was written. Reference: agents.md#answers.
  */
 export function resultOf(
-  answer: ToolAnswer,
+  value: JsonValue,
   { hints, answerBytes = MAX_RESULT_BYTES }: Pick<Tool, 'hints' | 'answerBytes'>,
 ): ToolResult {
   const maxBytes = answerBytes + FRAME_BYTES;
-  const text = answer instanceof TextAnswer ? answer.text : JSON.stringify(answer);
+  const text = JSON.stringify(value);
   if (text.length <= maxBytes / 3 || Buffer.byteLength(text) <= maxBytes) return { content: [{ type: 'text', text }] };
   if (hints.readOnlyHint) return errorResult(serviceError('resultTooLarge'));
-  const value = answer instanceof TextAnswer ? (JSON.parse(text) as JsonValue) : answer;
   return { content: [{ type: 'text', text: JSON.stringify(shorten(value, maxBytes)) }] };
+}
+
+/** Like `resultOf`, for an answer that is text already. */
+function fitting(answer: EscapedAnswer, tool: Tool): ToolResult | EscapedAnswer {
+  const { answerBytes = MAX_RESULT_BYTES } = tool;
+  const maxBytes = answerBytes + FRAME_BYTES;
+  if (answer.escaped.length <= maxBytes / 3 || Buffer.byteLength(answer.text()) <= maxBytes) return answer;
+  return resultOf(JSON.parse(answer.text()), tool);
 }
 
 /** Room for the frame around a list, which lists do not count. */

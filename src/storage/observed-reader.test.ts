@@ -50,13 +50,13 @@ test('a read of one record', async () => {
 test('a list as text, as values, and a count', async () => {
   const { reader, seen } = observed({
     async find(_query, form) {
-      if (form) return { results: '', ...(form === 'values' ? { rows: [{}, {}, {}] } : { texts: ['{}'] }) };
+      if (form) return { results: '', ...(form === 'values' ? { rows: [{}, {}, {}] } : { escaped: ['{}'] }) };
       return { results: '[{"a":"{"},{"b":[{}]}]' };
     },
   });
   await reader.find(query);
   await reader.find(query, 'values');
-  await reader.find(query, 'texts');
+  await reader.find(query, 'escaped');
   await reader.find({ ...query, limit: 0, count: true });
   const where = { Name: '$eq' };
   const operations = (await seen()).map(({ operation, rows, where: of }) => [operation, rows, of]);

@@ -67,7 +67,7 @@ class ObservedReader implements Reader {
     const observed = (): Observed => ({ operation: query.limit === 0 && query.count ? 'count' : 'find', read: query });
     return traced('store.find', tableOf(query), () => this.#reader.find(query, form, until)).then(
       (found) => {
-        const rows = found.rows ?? found.texts;
+        const rows = found.rows ?? found.escaped;
         if (rows) this.#report(since, observed, () => rows.length);
         const results = rows ? found.results : this.#observedText(since, observed, found.results, recordsOf);
         return results === found.results ? found : { ...found, results };

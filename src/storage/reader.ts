@@ -35,18 +35,18 @@ export async function wholeText(text: JsonText, maxChars = MAX_TEXT_CHARS): Prom
 
 /** The result of a query. */
 export interface FindResult {
-  /** JSON array of the records; empty if `rows` or `texts` is set. */
+  /** JSON array of the records; empty if `rows` or `escaped` is set. */
   readonly results: JsonText;
   /** The records as values, if they were requested and are available (`rowsOf`). */
   readonly rows?: readonly JsonObject[];
-  /** The JSON text of each record, if they were requested and are available (`textsOf`). */
-  readonly texts?: readonly string[];
+  /** The text of each record as it stands inside a JSON string, if they were requested and are available (`escapedOf`). */
+  readonly escaped?: readonly string[];
   /** Present if the query asked for it. */
   readonly count?: number;
 }
 
 /** The form of records that are wanted one by one instead of as the text of an array. */
-export type RowForm = 'values' | 'texts';
+export type RowForm = 'values' | 'escaped';
 
 /** The schema lost a field or table that a read was planned with: plan it again. */
 export class SchemaChanged extends Error {}

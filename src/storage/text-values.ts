@@ -1,4 +1,4 @@
-import type { JsonObject } from '../kernel/json.ts';
+import { escapeJson, type JsonObject } from '../kernel/json.ts';
 import { type FindResult, type JsonText, type WriteOutcome, wholeText } from './port.ts';
 
 // The only place that parses JSON text written by a store. Stores produce text, since most of it goes to clients unchanged and long results come from
@@ -17,9 +17,9 @@ export async function rowsOf<Row>({ results, rows }: FindResult, maxChars?: numb
   return (rows as Row[] | undefined) ?? valueOfText<Row[]>(results, maxChars);
 }
 
-/** Returns the JSON text of each record of a result. @throws resultTooLarge (116) as `wholeText` */
-export async function textsOf({ results, texts }: FindResult): Promise<readonly string[]> {
-  return texts ?? recordTexts(await wholeText(results));
+/** Returns the text of each record of a result as it stands inside a JSON string. @throws resultTooLarge (116) as `wholeText` */
+export async function escapedOf({ results, escaped }: FindResult): Promise<readonly string[]> {
+  return escaped ?? recordTexts(await wholeText(results)).map(escapeJson);
 }
 
 /** Returns the values that a write returned. */

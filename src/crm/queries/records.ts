@@ -37,9 +37,9 @@ export function findRows(context: CrmContext, table: string, { maxChars, ...ask 
   return records.findRows(context, table, new SplitOptions(ask), maxChars);
 }
 
-/** Returns the JSON text of each record of a table that the caller may find, as `findRows`. @throws what `findTexts` throws */
-export function findTexts(context: CrmContext, table: string, ask: Omit<Ask, 'maxChars'>): Promise<readonly string[]> {
-  return records.findTexts(context, table, new SplitOptions(ask));
+/** Like `findRows`, but returns the text of each record as it stands inside a JSON string. @throws what `findRows` throws */
+export function findEscaped(context: CrmContext, table: string, ask: Omit<Ask, 'maxChars'>): Promise<readonly string[]> {
+  return records.findEscaped(context, table, new SplitOptions(ask));
 }
 
 /** Returns the `limit` to read with so that the result shows whether there are more; 0 stays 0. */

@@ -4,20 +4,9 @@ import type { CrmContext } from '../../crm/context.ts';
 import { advise, listedBy } from '../../crm/refusals.ts';
 import { faultsIn } from '../../crm/zod-faults.ts';
 import { serviceError } from '../../errors/fail.ts';
-import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { ToolAnswer } from './answer.ts';
 import { schemaOf } from './schema.ts';
-
-/** An answer that is JSON text already. */
-export class TextAnswer {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** What a tool answers. */
-export type ToolAnswer = JsonValue | TextAnswer;
 
 /** One authorised call of a tool. */
 export interface ToolCall extends CrmContext {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonValue } from '../../kernel/json.ts';
-import type { ToolResult, ToolSet } from '../dispatch-tool.ts';
+import type { EscapedAnswer, ToolResult } from '../definition/answer.ts';
+import type { ToolSet } from '../dispatch-tool.ts';
 
 /** One HTTP request for the agent tools, read and authenticated. */
 export interface Exchange {
@@ -10,7 +11,7 @@ export interface Exchange {
   /** The tools visible on this connection. */
   readonly tools: ToolSet;
   /** Calls a tool. @throws ProtocolError if there is none of that name */
-  readonly call: (name: string, args: unknown) => Promise<ToolResult>;
+  readonly call: (name: string, args: unknown) => Promise<ToolResult | EscapedAnswer>;
 }
 
 /** The stateless revision: its requests carry what a session held before. */

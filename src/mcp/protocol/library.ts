@@ -11,6 +11,7 @@ import {
 import { HOUR_MS } from '../../kernel/time.ts';
 import { serviceVersion } from '../../kernel/version.ts';
 import type { Logger } from '../../observe/index.ts';
+import { EscapedAnswer } from '../definition/answer.ts';
 import { type Exchange, wantsStream } from './exchange.ts';
 
 const identity = { name: 'record-data-service', title: 'Record Data Service', version: serviceVersion() } as const;
@@ -71,7 +72,10 @@ export class ProtocolLibrary {
 function serverOf({ tools, call }: Exchange): Server {
   const server = new Server(identity, options);
   server.setRequestHandler('tools/list', () => tools.list);
-  server.setRequestHandler('tools/call', ({ params }) => call(params.name, params.arguments));
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const result = await call(params.name, params.arguments);
+    return result instanceof EscapedAnswer ? { content: [{ type: 'text', text: result.text() }] } : result;
+  });
   return server;
 }
 

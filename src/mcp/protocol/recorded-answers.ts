@@ -1,7 +1,8 @@
 import { CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY, type RequestId } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../kernel/json.ts';
 import { memoByObject } from '../../kernel/memo.ts';
-import type { ToolResult, ToolSet } from '../dispatch-tool.ts';
+import { EscapedAnswer, type ToolResult } from '../definition/answer.ts';
+import type { ToolSet } from '../dispatch-tool.ts';
 import type { Era } from './direct-request.ts';
 import { type Exchange, NEWEST_REVISION } from './exchange.ts';
 
@@ -45,14 +46,18 @@ export class RecordedAnswers {
   }
 
   /** Returns the answer to a call as JSON text. */
-  ofCall({ content: [{ text }], structuredContent }: ToolResult, id: RequestId): string {
-    const last = JSON.stringify(id);
-    if (structuredContent === undefined) {
-      const [start, afterText, end] = this.#plain;
-      return `${start}${JSON.stringify(text)}${afterText}${last}${end}`;
-    }
+  ofCall(result: ToolResult | EscapedAnswer, id: RequestId): string {
+    if (result instanceof EscapedAnswer) return this.#plainAnswer(`"${result.escaped}"`, id);
+    const { content, structuredContent } = result;
+    const text = JSON.stringify(content[0].text);
+    if (structuredContent === undefined) return this.#plainAnswer(text, id);
     const [start, afterText, afterStructured, end] = this.#error;
-    return `${start}${JSON.stringify(text)}${afterText}${JSON.stringify(structuredContent)}${afterStructured}${last}${end}`;
+    return `${start}${text}${afterText}${JSON.stringify(structuredContent)}${afterStructured}${JSON.stringify(id)}${end}`;
+  }
+
+  #plainAnswer(text: string, id: RequestId): string {
+    const [start, afterText, end] = this.#plain;
+    return `${start}${text}${afterText}${JSON.stringify(id)}${end}`;
   }
 
   /** Returns the answer to a request for the list of tools as JSON text. */

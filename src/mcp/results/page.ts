@@ -1,6 +1,15 @@
-import { type Ask, findTexts, oneMore } from '../../crm/queries/records.ts';
-import { isJsonObject, type JsonObject, type JsonValue, jsonBytes, maxJsonBytes } from '../../kernel/json.ts';
-import { TextAnswer, type ToolCall } from '../definition/tool.ts';
+import { type Ask, findEscaped, oneMore } from '../../crm/queries/records.ts';
+import {
+  escapeJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonBytes,
+  maxJsonBytes,
+  unescapeJson,
+} from '../../kernel/json.ts';
+import { EscapedAnswer } from '../definition/answer.ts';
+import type { ToolCall } from '../definition/tool.ts';
 
 /** Maximum size of an answer: more fills an agent's context, and some clients truncate it. Reference: agents.md#answers. */
 export const MAX_RESULT_BYTES = 60_000;
@@ -91,35 +100,37 @@ export function omitUnrequested<T extends JsonObject>(rows: T[], keys: readonly 
   return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !omitted.has(name))) as T);
 }
 
-/** A page whose rows are JSON text, and its other members. */
-export interface TextPage {
+/** A page whose rows are texts that stand inside a JSON string, and its other members. */
+export interface EscapedPage {
   readonly rows: string;
   readonly end: JsonObject;
 }
 
-/** Reads a page of records, as `pageOf`. With `keys`, only these are read. @throws errors of `findTexts` */
-export async function findPage(call: ToolCall, table: string, ask: Ask): Promise<TextPage> {
-  const texts = await findTexts(call, table, { ...ask, keysAlone: true, limit: oneMore(ask.limit) });
-  const within = texts.slice(0, ask.limit);
+/** Reads a page of records, as `pageOf`. With `keys`, only these are read. @throws errors of `findEscaped` */
+export async function findPage(call: ToolCall, table: string, ask: Ask): Promise<EscapedPage> {
+  const rows = await findEscaped(call, table, { ...ask, keysAlone: true, limit: oneMore(ask.limit) });
+  const within = rows.slice(0, ask.limit);
   const fitting = countFittingTexts(within, MAX_LIST_BYTES);
-  const end = endOfPage({ read: texts.length, fitting, first: () => JSON.parse(texts[0] as string) }, ask);
-  return { rows: `[${within.slice(0, fitting).join()}]`, end };
+  const first = () => JSON.parse(unescapeJson(rows[0] as string)) as JsonValue;
+  return { rows: within.slice(0, fitting).join(), end: endOfPage({ read: rows.length, fitting, first }, ask) };
 }
 
-/** Like `countFitting`, for JSON texts. */
+/** Like `countFitting`, for texts that stand inside a JSON string. */
 function countFittingTexts(texts: readonly string[], bytes: number): number {
   // A character has three bytes at most.
   if (texts.reduce((sum, text) => sum + 3 * text.length + 1, 0) <= bytes) return texts.length;
   let left = bytes;
   for (const [count, text] of texts.entries()) {
-    left -= Buffer.byteLength(text) + 1;
+    left -= Buffer.byteLength(unescapeJson(text)) + 1;
     if (left < 0) return count;
   }
   return texts.length;
 }
 
-/** Returns a page as the answer of a tool. */
-export function answerOf({ rows }: TextPage, end: JsonObject): TextAnswer {
-  const members = JSON.stringify(end);
-  return new TextAnswer(`{"results":${rows}${members === '{}' ? '}' : `,${members.slice(1)}`}`);
+/** Returns a page as the answer of a tool. @param end its other members */
+export function answerOf({ rows }: EscapedPage, end: JsonObject): EscapedAnswer {
+  const members = JSON.stringify(end).slice(1);
+  return new EscapedAnswer(`${pageStart}${rows}]${members === '}' ? members : `,${escapeJson(members)}`}`);
 }
+
+const pageStart = escapeJson('{"results":[');

@@ -20,7 +20,7 @@ import type { QueryScope } from '../../query/where/context.ts';
 import { newTable } from '../../schema/defaults.ts';
 import type { Schema } from '../../schema/model.ts';
 import { type FindResult, type JsonText, type RowForm, SchemaChanged, type Store } from '../../storage/port.ts';
-import { rowsOf, textsOf, valueOfText } from '../../storage/text-values.ts';
+import { escapedOf, rowsOf, valueOfText } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
 import { viewOf } from './record-view.ts';
 
@@ -212,10 +212,10 @@ export async function findRows(
   return rowsOf<Row>(await findRecords(context, className, options, 'values'), maxCharacters);
 }
 
-/** Returns the JSON text of each record of a query, in memory. @throws resultTooLarge (116); what `findRecords` throws */
-export async function findTexts(context: RecordContext, className: string, options: FindOptions): Promise<readonly string[]> {
-  const found = await findRecords(context, className, options, 'texts');
-  return found.texts ?? textsOf(found);
+/** Returns the text of each record of a query as it stands inside a JSON string, in memory. @throws resultTooLarge (116); what `findRecords` throws */
+export async function findEscaped(context: RecordContext, className: string, options: FindOptions): Promise<readonly string[]> {
+  const found = await findRecords(context, className, options, 'escaped');
+  return found.escaped ?? escapedOf(found);
 }
 
 /** Returns the number of matching records that the caller may count. @throws what `findRecords` throws */

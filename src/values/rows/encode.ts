@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { escapeJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { memoByObject } from '../../kernel/memo.ts';
 import { isoText } from '../../kernel/time.ts';
 import { type FileForm, fileWriter } from '../types/file-text.ts';
@@ -37,10 +37,26 @@ export type Expansion = (value: string) => string | null;
 export type RowWriter = (row: readonly unknown[], expansions?: ReadonlyArray<Expansion | undefined>) => string;
 
 /** How the row writer treats a value. Small integers, because it branches on them for every value of every row. */
-const kind = { text: 0, number: 1, boolean: 2, date: 3, instant: 4, pointer: 5, json: 6, acl: 7, jsonPaths: 8, file: 9 } as const;
+const kind = {
+  text: 0,
+  number: 1,
+  boolean: 2,
+  date: 3,
+  instant: 4,
+  pointer: 5,
+  json: 6,
+  acl: 7,
+  jsonPaths: 8,
+  file: 9,
+  escapedText: 10,
+  escapedJson: 11,
+} as const;
 
 /** Returns the writer of a shape. Several readers may use it at the same time. */
-export const rowWriter: (shape: RowShape) => RowWriter = memoByObject(compileWriter);
+export const rowWriter: (shape: RowShape) => RowWriter = memoByObject((shape) => compileWriter(shape, false));
+
+/** Returns a writer whose text stands inside a JSON string: escaping what `rowWriter` writes takes longer than writing it. */
+export const escapedRowWriter: (shape: RowShape) => RowWriter = memoByObject((shape) => compileWriter(shape, true));
 
 function startOf({ expandedClass, outputClass }: RowShape): string {
   if (expandedClass !== undefined) return `{"__type":"Object","className":${JSON.stringify(expandedClass)}`;
@@ -51,22 +67,29 @@ function startOf({ expandedClass, outputClass }: RowShape): string {
  * Compiles a shape. Lists spend most of their time here: stored JSON is copied, never parsed; each row costs one loop over small integers;
  * and Pointers and dates, which often repeat from row to row, are only written again if they differ from the last.
  */
-function compileWriter(shape: RowShape): RowWriter {
+function compileWriter(shape: RowShape, isEscaped: boolean): RowWriter {
   const inRow = shape.columns.filter((column) => column.storage !== 'relation');
-  const kinds = inRow.map((column) => (column.paths ? kind.jsonPaths : kind[column.storage as keyof typeof kind]));
+  const kinds = inRow.map((column) => kindOf(column, isEscaped));
+  const inPlace = isEscaped ? escapeJson : (text: string) => text;
   const keepNull = inRow.map((column) => column.keepNull === true);
-  const start = startOf(shape);
+  const start = inPlace(startOf(shape));
   // If the first member is always present, its comma is left out; otherwise (rare shapes) it is cut off afterwards.
   const opened = start !== '{' || inRow[0]?.name === 'objectId' || keepNull[0] === true;
-  const keys = inRow.map(({ name }, index) => `${index === 0 && opened && start === '{' ? '' : ','}${JSON.stringify(name)}:`);
-  const heads = inRow.map((column, index) => keys[index] + opening(column));
+  const keys = inRow.map(
+    ({ name }, index) => `${index === 0 && opened && start === '{' ? '' : ','}${inPlace(JSON.stringify(name))}:`,
+  );
+  const heads = inRow.map((column, index) => keys[index] + inPlace(opening(column)));
+  const nulls = inRow.map(({ storage }, index) => {
+    if (storage === 'acl') return `${keys[index]}{}`;
+    return keepNull[index] ? `${keys[index]}null` : '';
+  });
   const places = inRow.map(({ paths }) => paths && placeTreeOf(paths));
   const files = inRow.map(({ file }) => file && fileWriter(file));
   const lastValues: unknown[] = inRow.map(() => undefined);
   const lastTexts = inRow.map(() => '');
   const end = `${shape.columns
     .filter((column) => column.storage === 'relation')
-    .map(relationMember)
+    .map((column) => inPlace(relationMember(column)))
     .join('')}}`;
   const count = kinds.length;
 
@@ -75,13 +98,12 @@ function compileWriter(shape: RowShape): RowWriter {
     for (let i = 0; i < count; i++) {
       const value = row[i];
       if (value === null) {
-        if (kinds[i] === kind.acl) out += `${keys[i]}{}`;
-        else if (keepNull[i]) out += `${keys[i]}null`;
+        out += nulls[i];
         continue;
       }
       const expanded = expansions?.[i]?.(value as string);
       if (expanded != null) {
-        out += keys[i] + expanded;
+        out += keys[i] + inPlace(expanded);
         continue;
       }
       switch (kinds[i]) {
@@ -96,15 +118,21 @@ function compileWriter(shape: RowShape): RowWriter {
         case kind.pointer:
           if (value !== lastValues[i]) {
             lastValues[i] = value;
-            lastTexts[i] = heads[i] + wrapped(kinds[i] as number, value);
+            lastTexts[i] = heads[i] + inPlace(wrapped(kinds[i] as number, value));
           }
           out += lastTexts[i];
           break;
         case kind.jsonPaths:
-          out += heads[i] + JSON.stringify(project(JSON.parse(value as string), places[i] as PlaceTree));
+          out += heads[i] + inPlace(JSON.stringify(project(JSON.parse(value as string), places[i] as PlaceTree)));
           break;
         case kind.file:
-          out += (heads[i] as string) + (files[i]?.(value as string, row) ?? value);
+          out += (heads[i] as string) + inPlace(files[i]?.(value as string, row) ?? (value as string));
+          break;
+        case kind.escapedText:
+          out += heads[i] + escapedQuote(value as string);
+          break;
+        case kind.escapedJson:
+          out += heads[i] + escapeJson(value as string);
           break;
         default:
           out += (heads[i] as string) + value;
@@ -113,6 +141,12 @@ function compileWriter(shape: RowShape): RowWriter {
     const text = out + end;
     return !opened && text.startsWith('{,') ? `{${text.slice(2)}` : text;
   };
+}
+
+function kindOf({ paths, storage }: ColumnShape, isEscaped: boolean): number {
+  if (paths) return kind.jsonPaths;
+  if (isEscaped && storage === 'text') return kind.escapedText;
+  return isEscaped && (storage === 'json' || storage === 'acl') ? kind.escapedJson : kind[storage as keyof typeof kind];
 }
 
 function opening({ storage, targetClass }: ColumnShape): string {
@@ -131,14 +165,24 @@ function relationMember({ name, targetClass }: ColumnShape): string {
   return `,${JSON.stringify(name)}:{"__type":"Relation","className":${JSON.stringify(targetClass)}}`;
 }
 
-/** Returns the JSON text of a string. Short plain ones, the great majority, need one check per character. */
+/** Returns the JSON text of a string. */
 function quote(text: string): string {
-  if (text.length > 200) return JSON.stringify(text);
+  return isPlain(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Like `quote`, for a text that stands inside a JSON string. */
+function escapedQuote(text: string): string {
+  return isPlain(text) ? `\\"${text}\\"` : escapeJson(JSON.stringify(text));
+}
+
+/** Whether a string is short and has nothing to escape, as the great majority: one check per character. */
+function isPlain(text: string): boolean {
+  if (text.length > 200) return false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code < 0x20 || code === 0x22 || code === 0x5c) return JSON.stringify(text);
+    if (code < 0x20 || code === 0x22 || code === 0x5c) return false;
   }
-  return `"${text}"`;
+  return true;
 }
 
 /** Returns the value with only the given places in it. */

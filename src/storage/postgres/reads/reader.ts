@@ -2,7 +2,7 @@ import { fail } from '../../../errors/fail.ts';
 import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
-import { rowWriter } from '../../../values/rows/encode.ts';
+import { escapedRowWriter, rowWriter } from '../../../values/rows/encode.ts';
 import { rowReader } from '../../../values/rows/row-values.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
 import { type FindResult, type JsonText, type Reader, type RowForm, SchemaChanged } from '../../port.ts';
@@ -182,9 +182,9 @@ export class PostgresReader implements Reader {
         const rows = await this.#wholeRows(query, plan, short, (found) => found.map(rowReader(plan.shape)), until);
         return rows && { results: '', rows };
       }
-      const write = rowWriter(plan.shape);
-      const texts = await this.#wholeRows(query, plan, short, (found) => found.map((row) => write(row)), until);
-      return texts && { results: '', texts };
+      const write = escapedRowWriter(plan.shape);
+      const escaped = await this.#wholeRows(query, plan, short, (found) => found.map((row) => write(row)), until);
+      return escaped && { results: '', escaped };
     }
     const records = await this.#whole(query, plan, short, plan.params, until);
     return records === null ? null : { results: `[${records}]` };

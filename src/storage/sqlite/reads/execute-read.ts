@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { rowWriter } from '../../../values/rows/encode.ts';
+import { escapedRowWriter, rowWriter } from '../../../values/rows/encode.ts';
 import { rowReader } from '../../../values/rows/row-values.ts';
 import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/include-expansion.ts';
 import { Allowance, type ReadPlan, type ResolveInclude, type Row, textOf } from '../../sql/reads/read-plan.ts';
@@ -40,9 +40,9 @@ export function runPlain(rows: Rows, plan: ReadPlan): string {
   return out;
 }
 
-/** Does the same but returns the text of each record. */
-export const writePlain = (rows: Rows, plan: ReadPlan): string[] => {
-  const write = rowWriter(plan.shape);
+/** Does the same but returns the text of each record as it stands inside a JSON string. */
+export const writeEscaped = (rows: Rows, plan: ReadPlan): string[] => {
+  const write = escapedRowWriter(plan.shape);
   return rows.all(plan).map((row) => write(row));
 };
 

@@ -28,7 +28,7 @@ import { MAX_VALUE_BYTES } from '../connection/open-database.ts';
 import type { PlannedRows, Rows } from '../connection/statements.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { readPlain, runPlain, runShort, writePlain } from './execute-read.ts';
+import { readPlain, runPlain, runShort, writeEscaped } from './execute-read.ts';
 import type { FindPlans } from './protocol.ts';
 import { explainedDetails, explainPlan, planSteps } from './query-plan.ts';
 import { MAX_SHORT_VALUE_BYTES, type ShortList, shortCount, shortList } from './read-routing.ts';
@@ -274,7 +274,7 @@ export class SqliteReader implements Reader {
     const rows = this.#connection.shorterThan(maxValueBytes);
     if (plan.includes.length === 0) {
       if (form === 'values') return { results: '', rows: readPlain(rows, plan) };
-      return form ? { results: '', texts: writePlain(rows, plan) } : { results: `[${runPlain(rows, plan)}]` };
+      return form ? { results: '', escaped: writeEscaped(rows, plan) } : { results: `[${runPlain(rows, plan)}]` };
     }
     const records = await this.#expandedHere(rows, plan, query);
     return records === null ? null : { results: `[${records}]` };
