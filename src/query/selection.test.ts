@@ -61,6 +61,7 @@ test('keys may name them, and places in them; nothing else may', () => {
 
 test('a field that is hidden everywhere is not named at all', () => {
   assert.throws(() => projectFields(partial, ['Hidden'], []), denied('Hidden'));
+  assert.throws(() => projectFields(partial, ['Hidden'], [], true), denied('Hidden'));
   assert.throws(() => projectFields(partial, ['Hidden.a'], []), denied('Hidden.a'));
 });
 
@@ -74,4 +75,12 @@ test('an include expands them only where they show', () => {
     buildQuery({ include: ['*'] }, hidden, userScope).includes.map(({ field }) => field.name),
     ['createdBy', 'updatedBy', 'tags'],
   );
+});
+
+test('keys alone: what is shown besides objectId is named', () => {
+  const shown = (...keys: string[]) => names(projectFields(grant, keys, [], true));
+  assert.deepEqual(shown('Name'), ['objectId', 'Name']);
+  assert.deepEqual(shown('ACL', 'createdAt'), ['objectId', 'createdAt', 'ACL']);
+  assert.deepEqual(shown('nothing'), ['objectId']);
+  assert.deepEqual(names(projectFields(grant, null, [], true)), names(projectFields(grant, null, [])));
 });

@@ -34,6 +34,15 @@ test('what has to be looked at more closely goes the way of the library', () => 
     { ...request, params: { name: 'Get-Data', _meta } },
     { jsonrpc: '2.0', method: 'tools/call', params: {} },
     { jsonrpc: '2.0', id: 1, result: {} },
+    { ...request, id: 1.5 },
+    { ...request, id: 2 ** 53 },
+    { ...request, params: { name: 'Get-Nothing', arguments: {} } },
+    { ...request, params: { name: 'Get-Data', arguments: [] } },
+    { ...request, params: { name: 'Get-Data', arguments: null } },
+    { ...request, params: { name: 'Get-Data', arguments: JSON.parse('{"__proto__":1}') } },
+    JSON.parse('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Get-Data","__proto__":{}}}'),
+    ...['task', 'inputResponses', 'requestState'].map((name) => ({ ...request, params: { name: 'Get-Data', [name]: {} } })),
+    { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: 'a' } },
   ];
   for (const body of bodies) assert.equal(isDirect(body), false, JSON.stringify(body));
   const others: IncomingHttpHeaders[] = [

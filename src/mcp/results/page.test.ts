@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { master } from '../../access/index.ts';
 import { oneMore } from '../../crm/queries/records.ts';
 import { jsonBytes } from '../../kernel/json.ts';
-import { countFitting, MAX_RESULT_BYTES, pageOf } from './page.ts';
+import { newTable } from '../../schema/defaults.ts';
+import type { ToolCall } from '../definition/tool.ts';
+import { answerOf, countFitting, findPage, MAX_RESULT_BYTES, pageOf } from './page.ts';
 
 const rows = (count: number, size = 1) => Array.from({ length: count }, (_, at) => ({ at, text: 'x'.repeat(size) }));
 
@@ -37,4 +40,30 @@ test('one row that is too large alone does not end in a page without a way on', 
   const last = pageOf([{ objectId: 'x', text: 'x'.repeat(70_000) }], { limit: 2 });
   assert.deepEqual([last.results, last.truncated, last.nextSkip], [[], true, undefined]);
   assert.match(String(last.hint), /^The record x alone .* keys/);
+});
+
+test('a page of records has the rows and members of one of values, however long its records are', async () => {
+  const table = newTable('T', 'T');
+  const page = async (texts: readonly string[], limit: number, skip: number) => {
+    const escaped = texts.map((text) => JSON.stringify(text).slice(1, -1));
+    const schema = { version: 0, tables: new Map([['T', table]]), referencesTo: new Map() };
+    const store = { schema: () => schema, reader: { find: async () => ({ results: '', escaped }) } };
+    const found = await findPage({ store, principal: master } as unknown as ToolCall, 'T', { limit, skip });
+    return answerOf(found, found.end).text();
+  };
+  for (const size of [0, 1, 300, 3_000, 30_000, 70_000])
+    for (const letter of ['x', 'ש', '"', '\\'])
+      for (const limit of [0, 2, 5]) {
+        const records = Array.from({ length: limit === 0 ? 0 : 6 }, (_, at) => ({
+          objectId: `id${at}`,
+          text: letter.repeat(size),
+        }));
+        const within = records.slice(0, limit + 1);
+        const texts = within.map((record) => JSON.stringify(record));
+        assert.equal(
+          await page(texts, limit, 7),
+          JSON.stringify(pageOf(within, { limit, skip: 7 })),
+          `${size} ${letter} ${limit}`,
+        );
+      }
 });

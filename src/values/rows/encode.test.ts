@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ColumnShape, type RowShape, rowWriter } from './encode.ts';
+import { type ColumnShape, escapedRowWriter, type RowShape, rowWriter } from './encode.ts';
 import { rowReader } from './row-values.ts';
 
 const column = (name: string, storage: ColumnShape['storage'], more: Partial<ColumnShape> = {}): ColumnShape => ({
@@ -69,6 +69,8 @@ for (const [title, shape, row, expected] of cases)
     const write = rowWriter(shape);
     assert.equal(write(row), expected);
     assert.equal(write(row), expected, 'the second row too');
+    const writeEscaped = escapedRowWriter(shape);
+    for (let time = 0; time < 2; time++) assert.equal(`"${writeEscaped(row)}"`, JSON.stringify(expected));
     const read = rowReader(shape);
     for (let time = 0; time < 2; time++) assert.equal(JSON.stringify(read(row)), JSON.stringify(JSON.parse(expected)));
   });
@@ -94,5 +96,7 @@ test('row writer: expansions stand in for values, and may decline', () => {
   const write = rowWriter({ columns: [column('objectId', 'text'), column('p', 'pointer', { targetClass: 'T' })] });
   const expand = [undefined, (id: string) => (id === 'a' ? '{"expanded":true}' : null)];
   assert.equal(write(['x', 'a'], expand), '{"objectId":"x","p":{"expanded":true}}');
+  const shape = { columns: [column('objectId', 'text'), column('p', 'pointer', { targetClass: 'T' })] };
+  assert.equal(escapedRowWriter(shape)(['x', 'a'], expand), String.raw`{\"objectId\":\"x\",\"p\":{\"expanded\":true}}`);
   assert.equal(write(['x', 'b'], expand), '{"objectId":"x","p":{"__type":"Pointer","className":"T","objectId":"b"}}');
 });
