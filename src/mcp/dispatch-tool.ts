@@ -1,4 +1,4 @@
-import { type ListToolsResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { invalid, obstacleTo, type Principal, type ToolObstacle } from '../access/index.ts';
 import { advise } from '../crm/refusals.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
@@ -9,7 +9,7 @@ import { errorToReport, type Progress } from '../records/index.ts';
 import type { CallerRequest } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
 import { EscapedAnswer, type ToolAnswer, type ToolResult } from './definition/answer.ts';
-import { type Tool, type ToolCall, type ToolGroup, toolGroups } from './definition/tool.ts';
+import { type Tool, type ToolCall, type ToolGroup, type ToolSet, toolGroups } from './definition/tool.ts';
 import { describeError, errorText, type ToolError } from './errors/describe.ts';
 import { MAX_RESULT_BYTES } from './results/page.ts';
 import { shorten } from './results/truncate.ts';
@@ -174,12 +174,6 @@ function reasonOf({ name, needs }: Tool, obstacle: Exclude<ToolObstacle, 'creden
   if (obstacle === 'role') return `${name} is an advanced tool: it takes the role Admin`;
   if (obstacle === 'switch') return `${name} is an advanced tool: the row McpAdvancedTools of Config opens these to users`;
   return `${name} takes ${needs.join(' and ')}; ${obstacle.lacks} is not given: the user needs it in mcpPermissions, the agent when he signs in, and the row McpSignIn of Config must not close sign-in`;
-}
-
-/** The tools visible on a connection, ready to be listed and looked up. */
-export interface ToolSet {
-  readonly list: ListToolsResult;
-  readonly byName: ReadonlyMap<string, Tool>;
 }
 
 /** All tools and their subsets, cached because lists do not depend on the caller. */

@@ -16,8 +16,8 @@ import {
   tokenEnded,
   unauthorized,
 } from './caller.ts';
-import type { Tool } from './definition/tool.ts';
-import { callTool, ToolRegistry, type ToolSet } from './dispatch-tool.ts';
+import type { Tool, ToolSet } from './definition/tool.ts';
+import { callTool, ToolRegistry } from './dispatch-tool.ts';
 import { McpProtocol } from './protocol/protocol.ts';
 import type { McpServices } from './services.ts';
 import { loadTools } from './tools/index.ts';

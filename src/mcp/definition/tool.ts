@@ -1,3 +1,4 @@
+import type { ListToolsResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { AgentPermission, ToolRequirement } from '../../access/index.ts';
 import type { CrmContext } from '../../crm/context.ts';
@@ -44,6 +45,12 @@ export interface Tool extends ToolRequirement {
   readonly answerBytes?: number;
   /** Checks the arguments and runs. @returns the answer as JSON @throws invalidArguments (107), and errors of the catalogue from the tool */
   run(call: ToolCall, args: unknown): Promise<ToolAnswer>;
+}
+
+/** The tools visible on a connection, ready to be listed and looked up. */
+export interface ToolSet {
+  readonly list: ListToolsResult;
+  readonly byName: ReadonlyMap<string, Tool>;
 }
 
 /** The declaration of a tool. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonValue } from '../../kernel/json.ts';
 import type { EscapedAnswer, ToolResult } from '../definition/answer.ts';
-import type { ToolSet } from '../dispatch-tool.ts';
+import type { ToolSet } from '../definition/tool.ts';
 
 /** One HTTP request for the agent tools, read and authenticated. */
 export interface Exchange {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import type { JsonObject } from '../../kernel/json.ts';
 import { EscapedAnswer, type ToolResult } from '../definition/answer.ts';
-import type { ToolSet } from '../dispatch-tool.ts';
+import type { ToolSet } from '../definition/tool.ts';
 import type { Exchange } from './exchange.ts';
 import { ProtocolLibrary } from './library.ts';
 import { McpProtocol } from './protocol.ts';

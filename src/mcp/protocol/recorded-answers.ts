@@ -2,7 +2,7 @@ import { CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY, type RequestId
 import type { JsonObject } from '../../kernel/json.ts';
 import { memoByObject } from '../../kernel/memo.ts';
 import { EscapedAnswer, type ToolResult } from '../definition/answer.ts';
-import type { ToolSet } from '../dispatch-tool.ts';
+import type { ToolSet } from '../definition/tool.ts';
 import type { Era } from './direct-request.ts';
 import { type Exchange, NEWEST_REVISION } from './exchange.ts';
 

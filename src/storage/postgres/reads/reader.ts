@@ -178,13 +178,11 @@ export class PostgresReader implements Reader {
     until?: AbortSignal,
   ): Promise<FindResult | null> {
     if (form && isPlain(plan)) {
-      if (form === 'values') {
-        const rows = await this.#wholeRows(query, plan, short, (found) => found.map(rowReader(plan.shape)), until);
-        return rows && { results: '', rows };
-      }
-      const write = escapedRowWriter(plan.shape);
-      const escaped = await this.#wholeRows(query, plan, short, (found) => found.map((row) => write(row)), until);
-      return escaped && { results: '', escaped };
+      const make = (rows: readonly Row[]): FindResult => {
+        if (form === 'values') return { results: '', rows: rows.map(rowReader(plan.shape)) };
+        return { results: '', escaped: rows.map((row) => escapedRowWriter(plan.shape)(row)) };
+      };
+      return this.#wholeRows(query, plan, short, make, until);
     }
     const records = await this.#whole(query, plan, short, plan.params, until);
     return records === null ? null : { results: `[${records}]` };
