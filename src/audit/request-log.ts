@@ -44,18 +44,16 @@ const logOf = logTableOf(className, columns);
  * @param systems finds the system, which the request still holds
  */
 export function requestLog(
-  systems: Pick<Systems, 'tryAcquire'>,
+  systems: Pick<Systems, 'heldSystem'>,
   conditions: Pick<Conditions, 'met'>,
 ): (call: CallObservation) => void {
   return (call) => {
-    const system = systems.tryAcquire(call.system);
     try {
+      const system = systems.heldSystem(call.system);
       if (system) logRequest(system.store, call);
     } catch (error) {
       // Storage outages are reported by the code that meets them.
       if (!isPassing(error)) conditions.met('a request was not logged', faultPlace(error), error);
-    } finally {
-      system?.release();
     }
   };
 }

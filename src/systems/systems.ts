@@ -66,10 +66,15 @@ export class Systems {
   tryAcquire(appId: string): System | undefined {
     if (!this.#registry.isCurrent()) return undefined;
     if (this.#registry.version() !== this.#version) this.#reload();
-    const open = this.#open.get(appId);
-    if (!(open instanceof System && open.store.isCurrent())) return undefined;
-    open.hold();
+    const open = this.heldSystem(appId);
+    open?.hold();
     return open;
+  }
+
+  /** Returns a system that a request in progress holds, for work of that request: the registry, which takes a file lock, is not asked again. */
+  heldSystem(appId: string): System | undefined {
+    const open = this.#open.get(appId);
+    return open instanceof System && open.store.isCurrent() ? open : undefined;
   }
 
   /**
@@ -104,8 +109,7 @@ export class Systems {
   }
 
   async #openRegistered(registration: Registration): Promise<void> {
-    const { appId, id } = registration.entry;
-    this.#refused.check(appId, id);
+    this.#refused.check(registration.entry.appId, registration.entry.id);
     await this.#openSystem(registration);
   }
 
