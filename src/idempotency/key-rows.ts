@@ -1,7 +1,7 @@
 import { DAY_MS } from '../kernel/time.ts';
 import { readRow } from '../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
-import { assignmentsOf, columnsOf, type OwnValues } from '../storage/column-values.ts';
+import { assignmentsOf, columnsOf, type OwnValues, setColumns } from '../storage/column-values.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import type { RequestKey } from './key.ts';
 
@@ -52,8 +52,9 @@ type Insert = Extract<Mutation, { kind: 'insert' }>;
 export function keep(schema: Schema, key: RequestKey, id: string, values: OwnValues, source?: Insert['source']): Insert {
   const table = tableOf(schema, className);
   const at = Date.now();
-  const row = { objectId: id, createdAt: at, updatedAt: at, fingerprint: key.fingerprint, ...values };
-  return { kind: 'insert', table, values: columnsOf(table, row), ...(source && { source }), isJoined: true };
+  const columns = columnsOf(table, { objectId: id, createdAt: at, updatedAt: at, fingerprint: key.fingerprint });
+  setColumns(columns, table, values);
+  return { kind: 'insert', table, values: columns, source, isJoined: true };
 }
 
 const isOf = (table: TableSchema, field: string, value: string) =>

@@ -1,10 +1,12 @@
 import { holdsKey } from '../access/index.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import { memoByObject } from '../kernel/memo.ts';
 import { isoText } from '../kernel/time.ts';
 import { type RecordContext, readViewed, type TransactionResult, type WriteEvent } from '../records/index.ts';
-import { type Field, type FieldType, fieldOf, tableOf } from '../schema/model.ts';
+import { type Field, type FieldType, fieldOf, type TableSchema, tableOf } from '../schema/model.ts';
 import { snapshotValues } from '../storage/column-values.ts';
 import type { Mutation } from '../storage/port.ts';
+import type { StoredValue } from '../values/index.ts';
 import { keyOfPart, type RequestKey } from './key.ts';
 import { className, type KeyRow, keep } from './key-rows.ts';
 import { seal } from './sealed.ts';
@@ -26,7 +28,8 @@ export function keeping(context: RecordContext, key: RequestKey, secrets: readon
       if (!event) return [];
       const id = rowId(key, item);
       const secret = secrets[item];
-      const row = { record: event.objectId, ...(secret !== undefined && { sealed: seal(key, secret) }) };
+      const row: Record<string, StoredValue> = { record: event.objectId };
+      if (secret !== undefined) row.sealed = seal(key, secret);
       const update = event.event === 'update' ? mutations.find((one) => isUpdateOf(one, event)) : undefined;
       if (!update) return [keep(schema, key, id, { ...row, at: event.at })];
       const { returning, returningGuard = null } = update as Update;
@@ -34,8 +37,7 @@ export function keeping(context: RecordContext, key: RequestKey, secrets: readon
       const updatedAt = fieldOf(from, 'updatedAt');
       const own = tableOf(schema, className);
       if (returning.length === 0) {
-        const copied = { kind: 'copy', from, objectId, fields: [[fieldOf(own, 'at'), updatedAt]] } as const;
-        return [keep(schema, key, id, row, copied)];
+        return [keep(schema, key, id, row, { kind: 'copy', from, objectId, fields: copiedFields(own)(from) })];
       }
       const kept = [returningGuard !== null, ...returning.map(({ name, type, targetClass }) => [name, type, targetClass])];
       const source = {
@@ -49,6 +51,11 @@ export function keeping(context: RecordContext, key: RequestKey, secrets: readon
     },
   };
 }
+
+/** Returns what a row of the table of keys copies from an updated record. One object for each table: the statement is compiled once (insert.ts). */
+const copiedFields = memoByObject((keys: TableSchema) =>
+  memoByObject((table: TableSchema) => [[fieldOf(keys, 'at'), fieldOf(table, 'updatedAt')] as const] as const),
+);
 
 /** Returns the context of a write whose commit keeps the key with the answer. */
 export function keepingAnswer(context: RecordContext, key: RequestKey, answer: JsonValue): RecordContext {

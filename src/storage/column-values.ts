@@ -17,6 +17,20 @@ export function columnsOf(table: TableSchema, values: OwnValues): [Field, Stored
   return Object.keys(values).map((name) => [fieldOf(table, name), values[name] as StoredValue]);
 }
 
+/**
+ * Replaces the values of columns, or adds them.
+ * @param columns as `columnsOf` returns them
+ * @param values left out: none
+ */
+export function setColumns(columns: [Field, StoredValue][], table: TableSchema, values: OwnValues | undefined): void {
+  if (values === undefined) return;
+  for (const [field, value] of columnsOf(table, values)) {
+    const known = columns.find(([one]) => one === field);
+    if (known) known[1] = value;
+    else columns.push([field, value]);
+  }
+}
+
 /** Returns the assignments of an update. @throws Error for a field that the table does not have, which is a programming error */
 export function assignmentsOf(table: TableSchema, values: OwnValues): Assignment[] {
   return columnsOf(table, values).map(([field, value]) => ({ kind: 'set', field, value }));

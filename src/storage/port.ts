@@ -61,7 +61,7 @@ type Step =
       readonly table: TableSchema;
       readonly values: ReadonlyArray<readonly [Field, StoredValue]>;
       /** If the source record does not exist, nothing is inserted. The source of a snapshot stays locked against changes until the commit. */
-      readonly source?: InsertSource;
+      readonly source?: InsertSource | undefined;
       /** A log row about the write, in one of the service's own tables and under a new id: it cannot fail, and its order does not matter. */
       readonly isNote?: true;
       /** A row about the write whose objectId may be taken, which makes the write fail. Like a note it may be part of another step's statement. */

@@ -26,12 +26,10 @@ const tagOf = ({ context }: ApiRequest, className: string, at: string): string =
 export function createdReply(request: ApiRequest, base: string, className: string, created: Created): TextReply {
   const table = base.replace(':className', encodeURIComponent(className));
   const location = `${prefix}${table}/${encodeURIComponent(created.objectId.toWellFormed())}`;
-  const headers = {
-    ...(location.length <= MAX_LOCATION_LENGTH && { location }),
-    etag: tagOf(request, className, created.createdAt),
-    // Signing up and opening a session answer with a token (requests.md#caching).
-    ...('sessionToken' in created && { 'cache-control': 'no-store' }),
-  };
+  const headers: Record<string, string> = { etag: tagOf(request, className, created.createdAt) };
+  if (location.length <= MAX_LOCATION_LENGTH) headers.location = location;
+  // Signing up and opening a session answer with a token (requests.md#caching).
+  if ('sessionToken' in created) headers['cache-control'] = 'no-store';
   return { status: 201, json: JSON.stringify(created), headers };
 }
 
