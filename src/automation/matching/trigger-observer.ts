@@ -55,7 +55,7 @@ export function triggerObserver(listener: WriteListener): WriteObserver {
   const isDefinition = ({ table }: WriteEvent) => table.className === '_Trigger';
   const queues = ({ before, after }: AddedSteps) => before !== undefined || after !== undefined;
   return {
-    ready: ({ store }) => activeTriggers.ready(store),
+    ready: ({ store }) => (activeTriggers.isReady(store) ? undefined : activeTriggers.ready(store)),
     plan(event, schema, context) {
       const triggers = candidates(event, schema, context);
       if (triggers.length === 0) return {};

@@ -27,9 +27,9 @@ export interface WriteEvent {
   /** What the write sets, by field, secrets included; empty for a delete. A field that a create does not set is empty. */
   readonly assignments: ReadonlyMap<string, Assignment>;
   /** What a create sets instead of the service's defaults, by field: when and by whom the record was created elsewhere. */
-  readonly known?: OwnValues;
+  readonly known?: OwnValues | undefined;
   /** What the watch of the table saw; left out for tables without one. */
-  readonly seen?: SeenWrite;
+  readonly seen?: SeenWrite | undefined;
   /** The author in the audit. */
   readonly principal: Principal;
   readonly flags: SilencingFlags;
@@ -69,8 +69,8 @@ export interface AddedSteps {
 
 /** Audit and automation observe every write, whatever its protocol. `command-context.ts` passes them to `records/`. */
 export interface WriteObserver {
-  /** Reads what its steps depend on, before a write is planned. */
-  ready?(context: RecordContext): Promise<void>;
+  /** Reads what its steps depend on, before a write is planned; `undefined` if it is known. */
+  ready?(context: RecordContext): Promise<void> | undefined;
   /**
    * Returns what it adds to the commit. Pure.
    * @param schema before the write's own changes. Called again if the schema changes before the commit

@@ -10,6 +10,9 @@ import type { PreparedRecord } from './commit.ts';
 
 const rights = { create: 'create', update: 'update', remove: 'delete' } as const;
 
+/** Whether a table has rules (`runBeforeSave`). Few have: their writes need not wait for them. */
+export const isRuled = ({ hooks }: RecordContext, className: string): boolean => hooks.rules.has(className);
+
 /**
  * Applies the rules of a table, if it has any.
  * @throws permissionDenied (119) before the rules run, since their errors reveal facts about records; what the rules throw
@@ -82,7 +85,7 @@ const flagNames = {
 
 /** Whether a key of a body is a silencing flag, never a field. */
 export function isSilencingFlag(key: string): boolean {
-  return Object.hasOwn(flagNames, key);
+  return key.startsWith('dont') && Object.hasOwn(flagNames, key);
 }
 
 const none: SilencingFlags = { triggers: false, timeline: false, createActions: false, updateActions: false };
@@ -93,7 +96,7 @@ const none: SilencingFlags = { triggers: false, timeline: false, createActions: 
  * @param honoured whether the caller's flags take effect
  */
 export function takeFlags(body: JsonObject, honoured: boolean): { fields: JsonObject; flags: SilencingFlags } {
-  if (!Object.keys(flagNames).some((name) => Object.hasOwn(body, name))) return { fields: body, flags: none };
+  if (!hasFlag(body)) return { fields: body, flags: none };
   const flags = { ...none };
   const kept: [string, JsonValue][] = [];
   for (const [name, value] of Object.entries(body)) {
@@ -101,6 +104,12 @@ export function takeFlags(body: JsonObject, honoured: boolean): { fields: JsonOb
     else if (honoured && value === true) flags[flagNames[name as keyof typeof flagNames]] = true;
   }
   return { fields: Object.fromEntries(kept), flags };
+}
+
+/** Asks each key of the body: a look-up of a name that an object does not have takes as long as many of these. */
+function hasFlag(body: JsonObject): boolean {
+  for (const name in body) if (isSilencingFlag(name)) return true;
+  return false;
 }
 
 /**

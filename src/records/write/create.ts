@@ -4,12 +4,12 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import { checkClassName, type Schema, type TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
-import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
+import { columnsOf, type OwnValues, setColumns } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { Attempt, RuledFields, SeenWrite, SilencingFlags } from '../context/write-hooks.ts';
-import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
+import { isRuled, runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments } from './file-attachments.ts';
@@ -31,7 +31,7 @@ export interface NewRecord {
   /** Chosen by the service. Left out: the body's under a key, otherwise a new one. */
   readonly objectId?: string;
   /** Overrides of `createdAt`, `createdBy` … for records imported from elsewhere. */
-  readonly known?: OwnValues;
+  readonly known?: OwnValues | undefined;
   /** Further steps of the same commit, after the record's own. Pure. */
   readonly alongside?: (schema: Schema, objectId: string) => readonly Mutation[];
 }
@@ -49,7 +49,7 @@ export async function createRecord(
   className: string,
   body: JsonObject,
   alongside?: NewRecord['alongside'],
-  known: OwnValues = {},
+  known?: OwnValues,
 ): Promise<Created> {
   const record = { className, body, known, ...(alongside && { alongside }) };
   const { records } = await commitRecords(context, async (attempt) => [await prepareCreate(context, record, attempt)]);
@@ -64,7 +64,9 @@ export async function prepareCreate(context: RecordContext, record: NewRecord, a
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(record.body, actsAsMaster(principal));
   const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
-  const ruled = await runBeforeSave(className, 'create', { context, objectId, fields, ...attempt });
+  const ruled: RuledFields = isRuled(context, className)
+    ? await runBeforeSave(className, 'create', { context, objectId, fields, ...attempt })
+    : { fields };
   const { at } = attempt;
   const { seen } = watchCreate(context, { className, fields });
   const creation = { context, record, ruled, objectId, flags, at, seen };
@@ -73,7 +75,7 @@ export async function prepareCreate(context: RecordContext, record: NewRecord, a
     objectId,
     fields: ruled.fields,
     at,
-    ...(ruled.conditions && { conditions: ruled.conditions }),
+    conditions: ruled.conditions,
     plan: (schema, resolved) => planCreate(creation, schema, resolved),
   };
 }
@@ -100,16 +102,10 @@ function planCreate(
   const planned = planFields(draft, sent, 'create', hidden);
   const { table } = draft;
   const by = signerOf(context, className);
-  const values = columnsOf(table, {
-    objectId,
-    createdAt: at,
-    updatedAt: at,
-    createdBy: by,
-    updatedBy: by,
-    ...known,
-    ...ruled.set,
-    ...sourcesFor(table, context),
-  });
+  const values = columnsOf(table, { objectId, createdAt: at, updatedAt: at, createdBy: by, updatedBy: by });
+  setColumns(values, table, known);
+  setColumns(values, table, ruled.set);
+  setColumns(values, table, sourcesFor(table, context));
   for (const assignment of planned.assignments.values())
     if (assignment.kind === 'set' && assignment.value !== null) values.push([assignment.field, assignment.value]);
   const { assignments } = planned;
@@ -122,19 +118,7 @@ function planCreate(
       ...(planned.setsFile ? attachments(context, schema, assignments.values(), resolved) : []),
       ...(alongside?.(schema, objectId) ?? []),
     ],
-    events: [
-      eventOf(context, {
-        event: 'create',
-        table,
-        objectId,
-        sent,
-        assignments,
-        ...(known && { known }),
-        flags,
-        at,
-        ...(seen && { seen }),
-      }),
-    ],
+    events: [eventOf(context, { event: 'create', table, objectId, sent, assignments, known, flags, at, seen })],
   };
 }
 

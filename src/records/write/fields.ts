@@ -117,7 +117,7 @@ class FieldPlanner implements FieldPlan {
       this.#operate(name, parseOperator(value));
       return;
     }
-    const field = this.#fieldFor(name, () => inferType(value));
+    const field = this.#draft.table.fields.get(name) ?? this.#fieldFor(name, () => inferType(value));
     if (field) this.#set(field, value);
   }
 
@@ -277,14 +277,14 @@ class FieldPlanner implements FieldPlan {
   }
 }
 
-/** Returns the value that records the source records of a write, if the table keeps it. */
-export const sourcesFor = ({ className, fields }: TableSchema, { sources }: RecordContext): OwnValues =>
+/** Returns the value that records the source records of a write, if there is one and the table keeps it. */
+export const sourcesFor = ({ className, fields }: TableSchema, { sources }: RecordContext): OwnValues | undefined =>
   sources !== undefined && secretFieldsOf(className).has(copyFields.sources) && fields.has(copyFields.sources)
     ? { [copyFields.sources]: sources }
-    : {};
+    : undefined;
 
 /** Clears the class that a row is about when `data` is written by hand, since its values may then be those of any record. */
-export const disownedBy = ({ className, fields }: TableSchema, sent: JsonObject): OwnValues =>
-  Object.hasOwn(sent, 'data') && secretFieldsOf(className).has(copyFields.className) && fields.has(copyFields.className)
+export const disownedBy = ({ className, fields }: TableSchema, sent: JsonObject): OwnValues | undefined =>
+  fields.has(copyFields.className) && secretFieldsOf(className).has(copyFields.className) && Object.hasOwn(sent, 'data')
     ? { [copyFields.className]: null }
-    : {};
+    : undefined;

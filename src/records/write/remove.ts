@@ -5,7 +5,7 @@ import type { Schema } from '../../schema/model.ts';
 import type { Assignment } from '../../storage/port.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { Attempt, RuledFields, SeenWrite, SilencingFlags } from '../context/write-hooks.ts';
-import { runBeforeSave, takeFlags } from './before-save.ts';
+import { isRuled, runBeforeSave, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { conditionOf, explained, type Precondition } from './precondition.ts';
 import { watchRecord } from './watch-record.ts';
@@ -45,7 +45,9 @@ export async function prepareRemove(context: RecordContext, removal: RecordRemov
   const { className, objectId, body } = removal;
   refuseOutright(principal, 'delete', className, objectId);
   const { flags } = takeFlags(body, actsAsMaster(principal));
-  const ruled = await runBeforeSave(className, 'remove', { context, objectId, fields: {}, ...attempt });
+  const ruled: RuledFields = isRuled(context, className)
+    ? await runBeforeSave(className, 'remove', { context, objectId, fields: {}, ...attempt })
+    : { fields: {} };
   const watching = watchRecord(context, 'remove', { className, objectId, fields: {} }, attempt.earlier);
   const { seen, version } = watching instanceof Promise ? await watching : watching;
   const { at } = attempt;
@@ -55,8 +57,8 @@ export async function prepareRemove(context: RecordContext, removal: RecordRemov
     objectId,
     fields: {},
     at,
-    ...(version !== undefined && { version }),
-    ...(ruled.conditions && { conditions: ruled.conditions }),
+    version,
+    conditions: ruled.conditions,
     plan: (schema) => planRemove(deletion, schema),
   };
 }
@@ -87,8 +89,6 @@ function planRemove({ context, removal, ruled, flags, at, version, seen }: Delet
       ...(ruled.before?.(schema) ?? []),
       { kind: 'delete', table, objectId, guard, ...conditionOf(table, undefined, precondition, version) },
     ],
-    events: [
-      eventOf(context, { event: 'delete', table, objectId, sent: {}, assignments: none, flags, at, ...(seen && { seen }) }),
-    ],
+    events: [eventOf(context, { event: 'delete', table, objectId, sent: {}, assignments: none, flags, at, seen })],
   };
 }

@@ -3,13 +3,14 @@ import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import { fieldOf, type Schema } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/column-values.ts';
+import { columnsOf, setColumns } from '../../storage/column-values.ts';
+import type { Assignment } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { Attempt, RuledFields, SeenWrite, SilencingFlags } from '../context/write-hooks.ts';
 import { getRow, type Row } from '../read/find.ts';
-import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
+import { isRuled, runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, eventOf, type PreparedRecord, type RecordPlan, writtenAt } from './commit.ts';
 import { disownedBy, planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments } from './file-attachments.ts';
@@ -89,7 +90,9 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
   const { className, objectId } = update;
   refuseOutright(principal, 'update', className, objectId);
   const { fields, flags } = takeFlags(update.body, actsAsMaster(principal));
-  const ruled = await runBeforeSave(className, 'update', { context, objectId, fields, ...attempt });
+  const ruled: RuledFields = isRuled(context, className)
+    ? await runBeforeSave(className, 'update', { context, objectId, fields, ...attempt })
+    : { fields };
   const { conditions } = ruled;
   const watching = watchRecord(context, 'update', { className, objectId, fields }, attempt.earlier);
   const { seen, version: read } = watching instanceof Promise ? await watching : watching;
@@ -102,8 +105,8 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
     objectId,
     fields: ruled.fields,
     at,
-    ...(version !== undefined && { version }),
-    ...(conditions && { conditions }),
+    version,
+    conditions,
     plan: (schema, resolved) => planUpdate(change, schema, resolved),
   };
 }
@@ -136,12 +139,11 @@ function planUpdate(
   const { table } = draft;
   const { relations, returning } = planned;
   const assignments = [...planned.assignments.values()].filter(({ field }) => !resolved.kept.has(field.name));
-  const ours = assignmentsOf(table, {
-    ...set,
-    ...sourcesFor(table, context),
-    ...disownedBy(table, sent),
-    updatedBy: signerOf(context, className),
-  });
+  const own = columnsOf(table, { updatedBy: signerOf(context, className) });
+  setColumns(own, table, sourcesFor(table, context));
+  setColumns(own, table, disownedBy(table, sent));
+  setColumns(own, table, set);
+  const ours = own.map(([field, value]): Assignment => ({ kind: 'set', field, value }));
   // Later than the stored one, also within one millisecond and if clocks differ: clients take it for the version of the record.
   ours.push({ kind: 'advance', field: fieldOf(table, 'updatedAt'), value: at, step: 1 });
   // Values that operators produced are returned only if the caller may read them.
@@ -163,17 +165,6 @@ function planUpdate(
       ...relationSteps(table, relations, objectId),
       ...(planned.setsFile ? attachments(context, schema, assignments, resolved) : []),
     ],
-    events: [
-      eventOf(context, {
-        event: 'update',
-        table,
-        objectId,
-        sent,
-        assignments: planned.assignments,
-        flags,
-        at,
-        ...(seen && { seen }),
-      }),
-    ],
+    events: [eventOf(context, { event: 'update', table, objectId, sent, assignments: planned.assignments, flags, at, seen })],
   };
 }
