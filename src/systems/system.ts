@@ -21,6 +21,12 @@ interface ApiKey {
   readonly recordUse: () => void;
 }
 
+/** A right key that was sent. */
+interface SentKey {
+  readonly hash: string;
+  readonly owner: ApiKey;
+}
+
 /** A system's registry entry and keys, prepared for comparison. */
 export class Registration {
   readonly entry: SystemEntry;
@@ -28,6 +34,8 @@ export class Registration {
   readonly #masterKey: Uint8Array;
   readonly #apiPrefix: string;
   readonly #apiKeys: readonly ApiKey[];
+  /** At most as many as there are keys. Hashing and comparing a key takes some 3 % of a read of one record. */
+  readonly #sentKeys = new Map<string, SentKey>();
 
   /** @param recorderOf returns, by the name of an API key, a function called at each use of the key */
   constructor(
@@ -70,10 +78,12 @@ export class Registration {
 
   #ofApiKey(key: unknown, trial?: KeyTrial): Principal {
     if (typeof key !== 'string') return invalid;
-    const hash = hashKey(this.#apiPrefix, key);
-    const look = () => this.#withHash(Buffer.from(hash));
+    const sent = this.#sentKeys.get(key);
+    const hash = sent?.hash ?? hashKey(this.#apiPrefix, key);
+    const look = () => sent?.owner ?? this.#withHash(Buffer.from(hash));
     const found = trial ? trial.judge(key, hash, look) : look();
     if (!found) return invalid;
+    if (!sent) this.#sentKeys.set(key, { hash, owner: found });
     found.recordUse();
     return found.principal;
   }

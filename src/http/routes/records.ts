@@ -64,7 +64,9 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
       path: one,
       async handle({ context, params, query, preconditions }) {
         const record = await readViewed(context, classOf(params), idOf(params), readOptions(query));
-        return recordReply(record, preconditions);
+        const { text } = record;
+        // No promise for a short record: adr/0023.
+        return typeof text === 'string' ? recordReply(record, text, text, preconditions) : longRecordReply(record, preconditions);
       },
     },
     {
@@ -106,16 +108,22 @@ export const readOptions = (query: ApiRequest['query']): ReadOptions | undefined
 /**
  * Answers with a record and its ETag, or 304 if the client has it. If the service may have changed the text without a new version, the ETag has a hash
  * of the text; one with other records in it is never 304.
+ * @param beginning of the text, enough to know the record's version
  */
-async function recordReply(record: ViewedRecord, preconditions: SentPreconditions): Promise<ApiReply> {
-  const { beginning, text } = await withBeginning(record.text);
+function recordReply(record: ViewedRecord, beginning: string, text: JsonText, preconditions: SentPreconditions): ApiReply {
   const updatedAt = updatedAtOf(beginning);
   if (updatedAt === null) return ok(text);
   const view = record.view ?? (typeof text === 'string' && !record.isExpanded ? shortHash(text) : null);
   const etag = entityTag({ updatedAt, view });
   if (view === null || !isUnmodified(preconditions, etag)) return { status: 200, json: text, headers: { etag } };
-  if (typeof text !== 'string') await text[Symbol.asyncIterator]().return?.();
   return { status: 304, json: '', headers: { etag } };
+}
+
+async function longRecordReply(record: ViewedRecord, preconditions: SentPreconditions): Promise<ApiReply> {
+  const { beginning, text } = await withBeginning(record.text);
+  const reply = recordReply(record, beginning, text, preconditions);
+  if (reply.status === 304 && typeof text !== 'string') await text[Symbol.asyncIterator]().return?.();
+  return reply;
 }
 
 /** @throws recordExists, preconditionFailed (412); what `create` throws */
