@@ -29,10 +29,43 @@ export function compileUpdate(mutation: Of<'update'>, dialect: Dialect, growth: 
   return out.statement();
 }
 
+/** An update that advances a Date to a value that is known beforehand. */
+export interface KnownAdvance {
+  readonly statement: Statement;
+  /** The Date as stored, in milliseconds since 1970. */
+  readonly updatedAt: number;
+}
+
+/**
+ * Compiles an update that applies only if the stored Date is early enough to be advanced to the write's time, as it nearly always is: its result is
+ * then known, and RETURNING, a third of the statement's time, is not needed.
+ * @returns `null` if more is to be returned; if the statement changes no row, `compileUpdate` tells why
+ */
+export function compileKnownAdvance(mutation: Of<'update'>, dialect: Dialect): KnownAdvance | null {
+  const { assignments, returning } = mutation;
+  const advance = returning.length > 0 ? undefined : assignments.find(isAdvance);
+  if (!advance) return null;
+  const { field, value, step } = advance;
+  const out = new SqlWriter(dialect);
+  writeAssignments(out, {
+    ...mutation,
+    assignments: assignments.map((one) => (one === advance ? { kind: 'set', field, value } : one)),
+  });
+  writeWhere(out, mutation);
+  out
+    .add(' AND ')
+    .column('t', field.column)
+    .add(' <= ')
+    .bind(value - step);
+  return { statement: out.statement(), updatedAt: value };
+}
+
+const isAdvance = (assignment: Assignment): assignment is Extract<Assignment, { kind: 'advance' }> =>
+  assignment.kind === 'advance';
+
 /** Returns the Date that an update advances and returns; `undefined` if it has none. */
 export function advancedField({ assignments }: Pick<Of<'update'>, 'assignments'>): Field | undefined {
-  for (const { kind, field } of assignments) if (kind === 'advance') return field;
-  return undefined;
+  return assignments.find(isAdvance)?.field;
 }
 
 /**

@@ -210,13 +210,13 @@ export class Connection implements PlannedRows {
     this.run({ text, params: [] });
   }
 
-  /** Runs a statement that returns no rows. */
-  run({ text, params }: Statement): void {
+  /** Runs a statement that returns no rows. @returns how many rows it has changed */
+  run({ text, params }: Statement): number {
     if (this.#isBroken) this.#mend();
     try {
       const statement = this.#prepared(text);
       this.#length.set(this.#db);
-      statement.run(...(params as SQLInputValue[]));
+      return Number(statement.run(...(params as SQLInputValue[])).changes);
     } catch (error) {
       throw this.mapError(error);
     }

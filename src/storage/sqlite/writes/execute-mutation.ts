@@ -19,6 +19,7 @@ import {
   compileDelete,
   compileDeleteAll,
   compileExists,
+  compileKnownAdvance,
   compileLink,
   compilePointedAt,
   compileRequire,
@@ -87,6 +88,11 @@ function update(connection: Connection, mutation: Extract<Mutation, { kind: 'upd
   const { table, objectId, returningGuard = null } = mutation;
   const size = () => (connection.first(compileSize(table, objectId, dialect))?.[0] ?? 0) as number;
   const mayOutgrow = growthOf(mutation) !== null;
+  if (!mayOutgrow) {
+    const known = compileKnownAdvance(mutation, dialect);
+    if (known && unlessTaken(connection, table, () => connection.run(known.statement), mutation) > 0)
+      return updateOutcome(mutation, [known.updatedAt], true, context);
+  }
   const before = mayOutgrow ? size() : 0;
   const row = unlessTaken(connection, table, () => connection.first(compileUpdate(mutation, dialect)), mutation);
   if (!row) fail(mutation.missing ?? 'objectNotFound');

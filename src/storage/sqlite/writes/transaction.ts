@@ -63,9 +63,9 @@ function refuseTaken(connection: Connection, mutations: readonly Mutation[]): vo
  */
 export function withoutSavepoint<T>(connection: Connection, plan: WritePlan, work: (plan: WritePlan) => T): T {
   const { changes, mutations } = plan;
-  if (mutations.length > 1) refuseTaken(connection, mutations);
+  if (mutations.length === 1) return work(plan);
+  refuseTaken(connection, mutations);
   const done = work({ ...plan, mutations: mutations.slice(0, 1) });
-  if (mutations.length === 1) return done;
   try {
     work({ changes, mutations: mutations.slice(1) });
   } catch (cause) {
