@@ -184,9 +184,9 @@ export function constraintsTaken(db: DatabaseSync, text: string): number {
   return constraintsIn(db.prepare(`EXPLAIN QUERY PLAN ${text}`).all());
 }
 
-/** Parses SQLite's plan: `SCAN t`, `SEARCH t USING INDEX i (a=? AND b>?)`. A sub-query that only counts rows adds a step around it. */
+/** Parses SQLite's plan: `SCAN t`, `SEARCH t USING INDEX i (a=? AND b>?)`. The sub-query of `compileCountUpTo` adds two steps. */
 function constraintsIn(plan: readonly Record<string, unknown>[]): number {
-  const steps = plan.map((step) => String(step.detail)).filter((detail) => !/^(CO-ROUTINE|SCAN \(subquery)/.test(detail));
+  const steps = plan.map((step) => String(step.detail)).filter((detail) => !/^(?:CO-ROUTINE|SCAN) counted$/.test(detail));
   const [step] = steps;
   if (step === undefined || steps.length > 1) return -1;
   return step.startsWith('SCAN') ? 0 : (step.match(/(?:=|[<>])\?/g)?.length ?? 0);

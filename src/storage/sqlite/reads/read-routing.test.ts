@@ -10,6 +10,11 @@ const tables = new TestTables();
 tables.define('Small', { text: 'String', num: 'Number', list: 'Array', doc: 'Object' });
 tables.define('Wide', Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`f${n}`, 'String'])));
 const RECORDS = 1_000;
+tables.define('Large', { text: 'String', num: 'Number' });
+tables.change({ kind: 'setIndex', className: 'Large', index: { name: 'text', keys: [['text', 1]] } });
+for (let n = 0; n < 3; n++) tables.insert('Large', { objectId: `o${n}`, text: n < 2 ? 'x' : 'y', num: n });
+// The highest row id counts as the number of rows.
+tables.run({ text: `UPDATE "t_Large" SET "_seq" = 5000000 WHERE "objectId" = 'o2'`, params: [] });
 for (let n = 0; n < RECORDS; n++) tables.insert('Small', { objectId: `o${n}`, text: `t${n}`, num: n, list: [n], doc: { n } });
 
 const always: Filter = { kind: 'always' };
@@ -86,6 +91,18 @@ describe('what the event loop reads', () => {
       if (asked.limit <= 200 && asked.order.length === 0 && asked.table.className === 'Small')
         assert.equal(shortCount(tables.connection, asked), null);
     });
+
+  test('counts in an index, however many records the table has', () => {
+    const table = tables.table('Large');
+    const ofLarge = (name: string, value: string | number) =>
+      query(
+        { kind: 'compare', field: tables.field('Large', name), op: 'eq', value },
+        { table, fields: [...table.fields.values()] },
+      );
+    assert.equal(shortCount(tables.connection, ofLarge('text', 'x')), 2);
+    assert.equal(shortCount(tables.connection, query(always, { table })), 3);
+    assert.equal(shortCount(tables.connection, ofLarge('num', 1)), null);
+  });
 
   test('no value that is longer than conditions and records together allow', () => {
     const few = longest(query(many(2), { limit: 1 })) ?? 0;
