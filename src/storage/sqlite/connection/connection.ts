@@ -2,8 +2,9 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
-import { isBusy, type StoreFault, storeFaultOf, withMappedErrors } from './map-error.ts';
+import { type ConnectionEvents, isBusy, storeFaultOf, withMappedErrors } from './map-error.ts';
 import { closeQuietly, existingFile, openDatabase } from './open-database.ts';
+import { SharedSnapshot } from './shared-snapshot.ts';
 import {
   BoundedRows,
   constraintsTaken,
@@ -26,17 +27,6 @@ const EVENT_LOOP_LOCK_WAIT_MS = 2;
 /** Otherwise the rollback journal of a statement with triggers goes to a file, which costs more than the triggers. Large sorts use threads. */
 const TEMP_STORE_IN_MEMORY = 'PRAGMA temp_store = MEMORY';
 
-/** Receives the faults of a connection. */
-export interface ConnectionEvents {
-  /** A transient fault. */
-  met(fault: StoreFault, error: unknown): void;
-  /**
-   * Called before the next statement outside a transaction when the connection is unusable: reopens it (`reopen`), or throws if that is not possible
-   * yet. @throws unavailable
-   */
-  mend(): void;
-}
-
 export interface ConnectionOptions {
   /** Called periodically by interruptible statements; may throw to end the statement. */
   readonly tick?: () => void;
@@ -55,6 +45,7 @@ export class Connection implements PlannedRows {
   /** How often the file was opened: settings of SQLite apply to one opening. */
   openings = 1;
   readonly #length: LengthLimit;
+  readonly #shared = new SharedSnapshot();
   #pages: number;
   readonly #plans = new StatementCache(constraintsTaken);
   readonly #statements = new StatementCache(prepare);
@@ -82,8 +73,7 @@ export class Connection implements PlannedRows {
   }
 
   #open(file: string | URL, timeoutMs: number): DatabaseSync {
-    const tick = this.#tick;
-    return openDatabase(file, { mode: this.#mode, timeoutMs, pagesKiB: this.#pages, ...(tick ? { tick } : {}) });
+    return openDatabase(file, { mode: this.#mode, timeoutMs, pagesKiB: this.#pages, ...(this.#tick && { tick: this.#tick }) });
   }
 
   /** Switches the file to WAL mode permanently. Verify a reopened file first: another system's file must not be changed. */
@@ -106,12 +96,14 @@ export class Connection implements PlannedRows {
 
   /** The database, for statements that are not cached: their errors are not mapped. */
   get db(): DatabaseSync {
+    this.#shared.end();
     this.#length.set(this.#db);
     return this.#db;
   }
 
+  /** Whether a transaction is open, other than that of short reads. */
   get isTransaction(): boolean {
-    return this.#isOpen && this.#db.isTransaction;
+    return this.#isOpen && !this.#shared.isOpen && this.#db.isTransaction;
   }
 
   /** Disables waiting for locks of others from now on: work on the event loop tries again later. */
@@ -144,6 +136,7 @@ export class Connection implements PlannedRows {
     this.#isBroken = true;
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#shared.drop();
     this.#statements.clear();
     this.#plans.clear();
     closeQuietly(this.#db);
@@ -222,11 +215,11 @@ export class Connection implements PlannedRows {
     }
   }
 
-  /** @param maxValueBytes of a value or of a row that SQLite sorts */
+  /** @param maxValueBytes of a value or of a row that SQLite sorts; set for short reads, which share a snapshot */
   first({ text, params }: Statement, maxValueBytes?: number): Row | undefined {
     if (this.#isBroken) this.#mend();
     try {
-      const statement = this.#prepared(text);
+      const statement = this.#prepared(text, maxValueBytes !== undefined);
       this.#length.set(this.#db, maxValueBytes);
       return statement.get(...(params as SQLInputValue[])) as unknown as Row | undefined;
     } catch (error) {
@@ -238,7 +231,7 @@ export class Connection implements PlannedRows {
   all({ text, params }: Statement, maxValueBytes?: number): Row[] {
     if (this.#isBroken) this.#mend();
     try {
-      const statement = this.#prepared(text);
+      const statement = this.#prepared(text, maxValueBytes !== undefined);
       this.#length.set(this.#db, maxValueBytes);
       return statement.all(...(params as SQLInputValue[])) as unknown as Row[];
     } catch (error) {
@@ -274,8 +267,11 @@ export class Connection implements PlannedRows {
     return new BoundedRows(this, bytes);
   }
 
-  #prepared(text: string): StatementSync {
-    return this.#statements.get(text) ?? this.#statements.add(this.db, text);
+  #prepared(text: string, isShortRead = false): StatementSync {
+    const statement = this.#statements.get(text) ?? this.#statements.add(this.db, text);
+    if (isShortRead) this.#shared.begin(this.#db);
+    else this.#shared.end();
+    return statement;
   }
 
   /** Returns how many comparisons of a statement an index answers (statements.ts). Cached, since it takes a query for SQLite's plan. */

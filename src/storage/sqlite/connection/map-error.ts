@@ -17,6 +17,17 @@ export interface StoreFault {
   readonly isBroken: boolean;
 }
 
+/** Receives the faults of a connection. */
+export interface ConnectionEvents {
+  /** A transient fault. */
+  met(fault: StoreFault, error: unknown): void;
+  /**
+   * Called before the next statement outside a transaction when the connection is unusable: reopens it (`reopen`), or throws if that is not possible
+   * yet. @throws unavailable
+   */
+  mend(): void;
+}
+
 /** By SQLite's primary result code (https://sqlite.org/rescode.html). Codes that are missing here are programming errors or caused by clients. */
 const kinds: ReadonlyMap<number, PassingFault> = new Map([
   [3, 'the storage is read-only'], // PERM

@@ -5,8 +5,8 @@ import { type PassingFault, unavailableSince } from '../../../errors/system-faul
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
-import type { Connection, ConnectionEvents } from '../connection/connection.ts';
-import { BusyTime, missingError, type StoreFault, storeFaultOf } from '../connection/map-error.ts';
+import type { Connection } from '../connection/connection.ts';
+import { BusyTime, type ConnectionEvents, missingError, type StoreFault, storeFaultOf } from '../connection/map-error.ts';
 import { copyWal } from '../connection/statements.ts';
 import { kindOfRefusal } from './opening-error.ts';
 import { checkStorage, type FileState, fileAt, isSameFile, missingPart, PlacedFile, StorageCheck } from './placed-file.ts';

@@ -1,6 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
-import { Connection, type ConnectionEvents } from '../connection/connection.ts';
+import { Connection } from '../connection/connection.ts';
+import type { ConnectionEvents } from '../connection/map-error.ts';
 import { BoundedRows, type PlannedRows, type Row, type Rows } from '../connection/statements.ts';
 
 /** Fixes the snapshot of a transaction that has begun. */

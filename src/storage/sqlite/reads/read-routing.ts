@@ -68,7 +68,7 @@ export function shortCount(connection: PlannedRows, query: Query): number | null
 function shortScan(connection: PlannedRows, query: Query): number | null {
   const work = scanCostOf(query);
   if (!work || work.once > MAX_SHORT_WORK) return null;
-  const records = maxRowCount(connection, query.table);
+  const records = maxRowCount(connection.shorterThan(MAX_SHORT_VALUE_BYTES), query.table);
   const comparisons = records * work.perRecord;
   if (records > MAX_SCANNED_ROWS || comparisons + work.once > MAX_SHORT_WORK) return null;
   return Math.min(MAX_SHORT_VALUE_BYTES, Math.floor(MAX_SCANNED_BYTES / Math.max(1, comparisons)));
