@@ -18,6 +18,7 @@ import { evolution } from './workloads/evolution.ts';
 import { exportRecords } from './workloads/export.ts';
 import { files } from './workloads/files.ts';
 import { forms } from './workloads/forms.ts';
+import { growth } from './workloads/growth.ts';
 import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
 import { many } from './workloads/many.ts';
@@ -52,6 +53,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['console', consoleGrid],
   ['hostile', hostile],
   ['slow-disk', slowDisk],
+  ['growth', growth],
   ['many', many],
   ['import', importRecords],
   ['export', exportRecords],
@@ -70,7 +72,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
 const MINUTES_EACH = 15;
 /** Time limit of workloads that first fill two engines with a million records. */
 const LONG_MINUTES = 60;
-const long = new Set(['console', 'search']);
+const long = new Set(['console', 'growth', 'search']);
 /** Default duration of a soak per engine. */
 const soakSeconds = 3_600;
 

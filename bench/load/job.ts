@@ -13,6 +13,8 @@ export interface Job {
   warmup: number;
   /** Requests per second over all connections; without it, each connection sends again as soon as it has its answer. */
   rate?: number;
+  /** Whether each request is sent once, by one connection: the measurement ends early after the last one. */
+  isOnce?: boolean;
 }
 
 export interface LoadResult {
@@ -64,7 +66,7 @@ function runConnection(job: Job, requests: Buffer[], index: number, end: number,
     let turn = Math.floor((requests.length / job.connections) * index);
     let due = performance.now() + (interval / job.connections) * index;
     const next = () => {
-      if (performance.now() >= end) {
+      if (performance.now() >= end || (job.isOnce && turn === requests.length)) {
         connection.close();
         resolve();
         return;

@@ -6,7 +6,7 @@ import type { Scratch } from './scratch.ts';
 import type { Prepared, Target } from './target.ts';
 
 export type { LoadResult } from '../load/job.ts';
-export type LoadOptions = Pick<Job, 'connections' | 'seconds' | 'warmup' | 'rate'>;
+export type LoadOptions = Pick<Job, 'connections' | 'seconds' | 'warmup' | 'rate' | 'isOnce'>;
 export type TransferOptions = Pick<Transfers, 'body' | 'count' | 'connections'>;
 
 /** Handle of a load generator process. */

@@ -15,19 +15,23 @@ type Took = readonly number[];
 /** Point reads by one client, with and without other load. */
 export class PointReads {
   readonly #service: Service;
+  readonly #path: string;
   readonly #ids: readonly string[];
   quiet: Took = [];
 
-  private constructor(service: Service, ids: readonly string[]) {
+  private constructor(service: Service, path: string, ids: readonly string[]) {
     this.#service = service;
+    this.#path = path;
     this.#ids = ids;
   }
 
   /** Selects records to read, and measures the baseline without other load. */
-  static async begin(service: Service): Promise<PointReads> {
-    const { body } = await service.call('GET', `/platform/classes/${table}`, { query: { limit: 100 } });
+  static async begin(service: Service, className = table): Promise<PointReads> {
+    const path = `/platform/classes/${className}`;
+    const { body } = await service.call('GET', path, { query: { limit: 100 } });
     const reads = new PointReads(
       service,
+      path,
       body.results.map(({ objectId }: { objectId: string }) => objectId),
     );
     await reads.#during(wait(WARM_MS));
@@ -50,7 +54,7 @@ export class PointReads {
     const took: number[] = [];
     for (let at = 0; !isOver; at++) {
       const began = performance.now();
-      await this.#service.call('GET', `/platform/classes/${table}/${this.#ids[at % this.#ids.length]}`, { as: 'apiKey' });
+      await this.#service.call('GET', `${this.#path}/${this.#ids[at % this.#ids.length]}`, { as: 'apiKey' });
       took.push(performance.now() - began);
       await wait(READ_INTERVAL_MS);
     }
