@@ -196,18 +196,6 @@ export function compileDeleteAll({ table, filter }: Of<'deleteAll'>, dialect: Di
   return out.statement();
 }
 
-/** Compiles a read of one record, other than itself, that points at a record through a field. The column's index answers it. */
-export function compilePointedAt(
-  table: TableSchema,
-  field: Field,
-  target: { className: string; objectId: string },
-  dialect: Dialect,
-): Statement {
-  const out = new SqlWriter(dialect);
-  writePointing(out, { table, field }, target.className, () => out.bind(target.objectId));
-  return out.add(' LIMIT 1').statement();
-}
-
 /**
  * Writes a query for the records that point at one through a field; the column's index answers it.
  * @param className of the record that is pointed at, which does not block itself

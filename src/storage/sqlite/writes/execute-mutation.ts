@@ -21,7 +21,6 @@ import {
   compileExists,
   compileKnownAdvance,
   compileLink,
-  compilePointedAt,
   compileRequire,
   compileUnlinkAll,
   compileUnmark,
@@ -36,6 +35,7 @@ import { saveStep } from '../schema/catalog.ts';
 import { applyDdl } from '../schema/ddl.ts';
 import { sqliteDialect as dialect, sqliteDialect } from '../sql/dialect.ts';
 import { unlessTaken } from './duplicates.ts';
+import { refusePointedAt } from './pointed-at.ts';
 import { takeSnapshot } from './snapshot.ts';
 
 /**
@@ -119,18 +119,6 @@ function remove(connection: Connection, mutation: Extract<Mutation, { kind: 'del
     if (field.type === 'Relation') connection.run(compileUnlinkAll(field, 'owner', objectId, dialect));
   for (const { field } of schema.referencesTo.get(table.className) ?? [])
     if (field.type === 'Relation') connection.run(compileUnlinkAll(field, 'member', objectId, dialect));
-}
-
-/**
- * Rejects the delete of a record that others point at, from system tables too: one index lookup per Pointer field. Reference: errors.md#codes.
- * @throws pointedAt (119)
- */
-function refusePointedAt(connection: Connection, table: TableSchema, objectId: string, schema: Schema): void {
-  for (const { table: from, field } of schema.referencesTo.get(table.className) ?? []) {
-    if (field.type !== 'Pointer') continue;
-    const statement = compilePointedAt(from, field, { className: table.className, objectId }, dialect);
-    if (connection.first(statement)) fail('pointedAt', objectId, from.className, field.name);
-  }
 }
 
 /**
