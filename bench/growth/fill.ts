@@ -33,7 +33,7 @@ export function fillSqlite(dataDir: string, tables: readonly SizedTable[]): void
       for (const { sql } of indexes) db.exec(String(sql));
       told('embedded', table, started);
     }
-    db.exec('ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)');
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } finally {
     db.close();
   }

@@ -36,6 +36,20 @@ for (const engine of engines)
       assertRefused(answer, { code: 119 });
     });
 
+    test('Records/Delete: each of many Pointer fields blocks, and none of them if all are empty', async () => {
+      const target = await store.table({});
+      const names = Array.from({ length: 130 }, (_, at) => `P${at}`);
+      const table = await store.table(Object.fromEntries(names.map((name) => [name, { type: 'Pointer', targetClass: target }])));
+      const id = await store.create(target, {});
+      const pointing = await store.create(table, { P0: pointer(target, id) });
+      for (const [at, name] of ['P0', 'P99', 'P100', 'P129'].entries()) {
+        if (at > 0) await store.update(table, pointing, { [name]: pointer(target, id) });
+        await blocked(target, id, table, name);
+        await store.update(table, pointing, { [name]: null });
+      }
+      assert.deepEqual((await store.remove(target, id)).body, {});
+    });
+
     const unlinks: [string, (table: string, pointing: string) => Promise<unknown>][] = [
       ['the Pointer is set to null', (table, pointing) => store.update(table, pointing, { P: null })],
       ['the Pointer is deleted', (table, pointing) => store.update(table, pointing, { P: { __op: 'Delete' } })],

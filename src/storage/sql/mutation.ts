@@ -199,15 +199,20 @@ export function compileDeleteAll({ table, filter }: Of<'deleteAll'>, dialect: Di
 /**
  * Writes a query for the records that point at one through a field; the column's index answers it.
  * @param className of the record that is pointed at, which does not block itself
- * @param writeId writes its objectId
+ * @param id its objectId in SQL
+ * @param equal between the column and the id
  */
-export function writePointing(out: SqlWriter, { table, field }: Reference, className: string, writeId: () => void): void {
-  out.add('SELECT 1 FROM ').table(table.sqlName).add(' AS p WHERE ').column('p', field.column).add(' = ');
-  writeId();
+export function writePointing(
+  out: SqlWriter,
+  { table, field }: Reference,
+  className: string,
+  id: string,
+  equal = `= ${id}`,
+): void {
+  out.add('SELECT 1 FROM ').table(table.sqlName).add(' AS p WHERE ').column('p', field.column).add(` ${equal}`);
   if (isActorField(field)) out.add(' AND ').column('p', field.column).add(" <> 'master'");
   if (table.className !== className) return;
-  out.add(' AND ').column('p', 'objectId').add(' <> ');
-  writeId();
+  out.add(' AND ').column('p', 'objectId').add(` <> ${id}`);
 }
 
 /** Compiles the insertion of members into a Relation of a record (existing ones stay), or their removal. */

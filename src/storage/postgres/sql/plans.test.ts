@@ -6,11 +6,13 @@ import { compileUnmark } from '../../sql/mutation.ts';
 import { writeOrder } from '../../sql/select.ts';
 import { SqlWriter } from '../../sql/sql-writer.ts';
 import { PostgresTables } from '../testing/tables.ts';
+import { compileMutation } from '../writes/compile-mutation.ts';
 
 const tables = await PostgresTables.create();
 after(() => tables.close());
 await tables.make('Team', { name: 'String', members: 'Relation:T' });
 await tables.make('T', { text: 'String', num: 'Number', day: 'Date', team: 'Pointer:Team', arr: 'Array', obj: 'Object' });
+await tables.make('Order', { status: 'Pointer:Team' });
 await tables.make('Accounts', { Email: 'String', _phone_key: 'String' });
 await tables.change({ kind: 'setIndex', className: 'Accounts', index: { name: 'byEmail', keys: [['Email', 1]] } });
 await tables.make('_Timeline', { objectIdValue: 'String', objectClass: 'String', Last: 'Boolean', data: 'Object' });
@@ -31,6 +33,9 @@ for (const text of [
     ` SELECT 'r' || n, n, n, 'x' || n, n % 5000, n, 't' || n % 2000, CASE WHEN n % 9 = 0 THEN 'u' || n % 500 ELSE 'master' END,` +
     ` json_build_array(n % 1000, 'tag' || n % 500, ${pointer}), json_build_object('n', n % 3000, 'list', json_build_array('p' || n % 2500), 'to', ${pointer})` +
     ` FROM generate_series(1, ${RECORDS}) AS n`,
+  // Few records are pointed at, and by many.
+  `INSERT INTO ${tables.dialect.table(tables.table('Order').sqlName)} (${columns}, status)` +
+    ` SELECT 'o' || n, n, n, 't' || n % 2 FROM generate_series(1, ${RECORDS}) AS n`,
   // Some records share a value.
   `INSERT INTO ${tables.dialect.table(tables.table('Accounts').sqlName)} (${columns}, "Email", _phone_key)` +
     ` SELECT 'a' || n, n, n, n % 500, n % 500 FROM generate_series(1, ${RECORDS}) AS n`,
@@ -174,6 +179,24 @@ test('the mark of a newest row is found by an index that ends in the time, whate
       assert.ok(plan.includes(step), plan);
     assert.doesNotMatch(plan, /Seq Scan/);
   }
+});
+
+test('a delete looks by their indexes for records that point at its record, however many point at others', async () => {
+  const mutation = { kind: 'delete', table: tables.table('Team'), objectId: 't7', guard: null } as const;
+  const [statement] = compileMutation(
+    mutation,
+    tables.schema,
+    { dialect: tables.dialect, isCoordinator: false } as never,
+    false,
+  ).statements;
+  // Prepared statements of deletes are planned for any id.
+  await tables.run({ text: 'SET plan_cache_mode = force_generic_plan', params: [] });
+  await tables.run({ text: `PREPARE remove (text) AS ${statement?.text}`, params: [] });
+  const plan = String(await tables.run({ text: "EXPLAIN EXECUTE remove('t7')", params: [] }));
+  for (const index of ['f~t_Order~status', 'f~t_T~team']) assert.ok(plan.includes(`"${index}"`), plan);
+  assert.doesNotMatch(plan, /Seq Scan on "t_(Order|T)"/);
+  await tables.run({ text: 'DEALLOCATE remove', params: [] });
+  await tables.run({ text: 'RESET plan_cache_mode', params: [] });
 });
 
 test('a log takes a row for each write: what its rows hold has no index', async () => {

@@ -183,7 +183,9 @@ const CHANGED = -1;
 /**
  * Deletes a record unless others point at it, also from system tables. Reference: records.md#delete (error 119).
  * One statement: it locks the record, checks each Pointer column that may refer to it by its index until one does, then deletes it and its join
- * rows. The statement sees the state at its beginning; a transaction that holds the record, or has changed it since, may have added references. So
+ * rows. It looks for ids BETWEEN the id and itself: for an equality with any id, the planner expects as many records as point at the others on
+ * average, and reads the whole table if these are many.
+ * The statement sees the state at its beginning; a transaction that holds the record, or has changed it since, may have added references. So
  * it does not wait for that transaction, but leaves the record unchanged (SKIP LOCKED). A coordinator cannot compare the places of rows (ctid) in a
  * statement that changes some, so there another statement locks the record first.
  */
@@ -215,7 +217,7 @@ function remove(
   if (skipsLocked)
     out.add(' WHEN place <> (SELECT s.ctid FROM ').table(table.sqlName).add(` AS s WHERE s."objectId" = ${id}) THEN ${CHANGED}`);
   pointers.forEach((pointer, at) => {
-    writePointing(out.add(' WHEN EXISTS ('), pointer, table.className, () => out.add(id));
+    writePointing(out.add(' WHEN EXISTS ('), pointer, table.className, id, `BETWEEN ${id} AND ${id}`);
     out.add(`) THEN ${at}`);
   });
   if (!skipsLocked) out.add(' WHEN false THEN 0');

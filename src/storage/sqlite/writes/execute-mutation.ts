@@ -1,7 +1,7 @@
 import { errorOfItem, fail, serviceError } from '../../../errors/fail.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { applyStep, stepsOf } from '../../../schema/change.ts';
-import type { Schema, TableSchema } from '../../../schema/model.ts';
+import type { Schema } from '../../../schema/model.ts';
 import { growthOf } from '../../column-values.ts';
 import {
   type Condition,

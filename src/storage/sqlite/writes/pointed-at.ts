@@ -46,7 +46,7 @@ function checksOf(references: readonly Reference[], className: string): readonly
 function compileCheck(pointers: readonly Reference[], className: string): Check {
   const out = new SqlWriter(sqliteDialect).add('SELECT CASE');
   pointers.forEach((pointer, at) => {
-    writePointing(out.add(' WHEN EXISTS ('), pointer, className, () => out.add('?1'));
+    writePointing(out.add(' WHEN EXISTS ('), pointer, className, '?1');
     out.add(`) THEN ${at}`);
   });
   return { text: out.add(' END').text, pointers };
