@@ -76,7 +76,8 @@ function descriptorsOf(pid: number): string[] {
   });
 }
 
-const walOf = (dataDir: string): number =>
+/** Returns the size of the write-ahead logs of the embedded engine, in bytes. */
+export const walOf = (dataDir: string): number =>
   readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('-wal'))
     .reduce((sum, name) => sum + (statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0), 0);

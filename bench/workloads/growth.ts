@@ -1,5 +1,6 @@
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
 import { fillPostgres, fillSqlite } from '../growth/fill.ts';
+import { measureLarge } from '../growth/large.ts';
 import type { Engine } from '../growth/measure.ts';
 import { measurePointers } from '../growth/pointers.ts';
 import { definitionOf, named, sizedTables } from '../growth/records.ts';
@@ -42,5 +43,7 @@ async function measureRecords(context: BenchContext, engine: Engine, records: nu
   const service = await scratch.service(dataDir, database);
   const subjects = tables.map((table) => ({ name: named(table), service, table, ...(database && { database }) }));
   await measureSizes(context, engine, subjects);
+  const largest = subjects.at(-1);
+  if (largest) await measureLarge(engine, largest);
   await service.stop();
 }
