@@ -1,5 +1,6 @@
 import type { BenchContext } from '../support/context.ts';
 import { serviceTarget } from '../support/fill.ts';
+import { count } from '../support/report.ts';
 import { type Prepared, send } from '../support/target.ts';
 import { createMany, type Engine, type Kind, measureGrowth, type Subject } from './measure.ts';
 import { GROUP, groupsOf, idOf, newRecord, type SizedTable } from './records.ts';
@@ -36,6 +37,16 @@ const kinds: readonly Kind<SizedSubject>[] = [
     isFlat: true,
     requests: (of) => many(REQUESTS, (index) => list(of, { Amount: { $gte: index * 450 } }, 'order=Amount&limit=100')),
   },
+  {
+    name: `count of ${count(GROUP)} by an index`,
+    isFlat: true,
+    requests: (of) => many(100, (index) => list(of, { Group: `Group ${index % groupsOf(of.table)}` }, 'count=1&limit=0')),
+  },
+  {
+    name: 'count of the whole table',
+    isFlat: false,
+    requests: (of) => [{ method: 'GET', path: `${pathOf(of)}?count=1&limit=0` }],
+  },
   { name: 'create', isFlat: true, requests: (of) => creates(of, REQUESTS), clean: removeNew },
   {
     name: 'update of an index',
@@ -54,16 +65,6 @@ const kinds: readonly Kind<SizedSubject>[] = [
     requests: async (of) =>
       (await createMany(serviceTarget(of.service), creates(of, DELETES))).map((path) => ({ method: 'DELETE', path })),
     clean: removeNew,
-  },
-  {
-    name: `count of ${GROUP} by an index`,
-    isFlat: true,
-    requests: (of) => many(100, (index) => list(of, { Group: `Group ${index % groupsOf(of.table)}` }, 'count=1&limit=0')),
-  },
-  {
-    name: 'count of the whole table',
-    isFlat: false,
-    requests: (of) => [{ method: 'GET', path: `${pathOf(of)}?count=1&limit=0` }],
   },
 ];
 

@@ -1,4 +1,5 @@
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
+import { engines } from '../../test/support/service.ts';
 import { fillPostgres, fillSqlite } from '../growth/fill.ts';
 import { measureLarge } from '../growth/large.ts';
 import type { Engine } from '../growth/measure.ts';
@@ -12,7 +13,8 @@ const TABLES = [10, 111, 300, 1_000];
 
 /** Measures what a request costs as records, tables and Pointer columns grow in number; embedded, then on PostgreSQL. */
 export async function growth(context: BenchContext): Promise<void> {
-  await onEngine(context, { name: 'embedded' });
+  if (engines.includes('sqlite')) await onEngine(context, { name: 'embedded' });
+  if (!engines.includes('postgres')) return;
   const server = await testServer({ fsync: 'on', full_page_writes: 'on', wal_level: 'replica', max_wal_senders: 10 });
   context.scratch.keep(server);
   await onEngine(context, { name: 'PostgreSQL', server });
