@@ -50,6 +50,12 @@ function maxValueBytesOf({ stages }: Aggregation): number {
   return Math.floor(MAX_VALUE_BYTES / Math.max(1, collecting.length));
 }
 
+/**
+ * Compiles a count. Without a condition, not even that of the time limit, SQLite adds up the entries on the pages of an index: six times as fast as
+ * counting them one by one. It cannot be interrupted then.
+ */
+const wholeCount = (query: Query): Statement => compileCount(query, dialect, query.filter.kind !== 'always');
+
 /** Maximum characters of a record that is written on the event loop. */
 const MAX_SHORT_RECORD_CHARS = 1024 * 1024;
 /** Keys that are looked up before other requests get a turn of the event loop. */
@@ -144,7 +150,7 @@ export class SqliteReader implements Reader {
     if (found) return found;
     const plans = {
       list: query.limit === 0 ? null : readPlan(query, compileList(query, dialect, true), this.#context),
-      count: query.count ? compileCount(query, dialect, true) : null,
+      count: query.count ? wholeCount(query) : null,
     };
     return this.#findOnThread(plans, query, until);
   }
@@ -174,7 +180,7 @@ export class SqliteReader implements Reader {
 
   #statementOf(read: Query | Aggregation): Statement {
     if ('stages' in read) return compileAggregation(read, dialect, sqliteAggregate, this.#context);
-    return read.limit === 0 && read.count ? compileCount(read, dialect, true) : compileList(read, dialect, true);
+    return read.limit === 0 && read.count ? wholeCount(read) : compileList(read, dialect, true);
   }
 
   /** On the event loop: each key is one look-up in an index. */
