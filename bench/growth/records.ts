@@ -10,7 +10,7 @@ export interface SizedTable {
   readonly records: number;
 }
 
-/** Returns the tables up to a size; a cap that is none of the sizes replaces those above it. */
+/** Returns the tables up to a size; a cap between two sizes is the largest. */
 export function sizedTables(cap: number): SizedTable[] {
   const sizes = [10_000, 1_000_000, 10_000_000].filter((size) => size < cap);
   return [...sizes, Math.max(GROUP, cap)].map((records) => ({ className: `Growth${records}`, records }));
