@@ -94,7 +94,11 @@ async function measure<Of extends Subject>(
   const pids = await pidsOf(engine, of);
   const before = pids.map(cpuSecondsOf);
   const isOnce = kind.isOnce ?? false;
-  const { p50, answered } = await load.run(target, requests, {
+  const {
+    p50,
+    requests: measured,
+    answered,
+  } = await load.run(target, requests, {
     connections: 1,
     seconds,
     warmup: isOnce ? 0 : seconds / 5,
@@ -102,7 +106,11 @@ async function measure<Of extends Subject>(
   });
   // Processes that have come or gone have hardly worked.
   const used = pids.map((pid, at) => cpuSecondsOf(pid) - (before[at] ?? 0)).filter((cpu) => !Number.isNaN(cpu));
-  return { alone: p50, cpu: (used.reduce((sum, cpu) => sum + cpu, 0) * 1000) / answered };
+  // A request of over a second may have no answer within the measured time.
+  return {
+    alone: measured > 0 ? p50 : (seconds * 1000) / answered,
+    cpu: (used.reduce((sum, cpu) => sum + cpu, 0) * 1000) / answered,
+  };
 }
 
 /** Returns the processes that work for a subject: the service, and the sessions of its database. */
