@@ -10,6 +10,7 @@ import { takePrinted } from './support/report.ts';
 import { Scratch } from './support/scratch.ts';
 import { access } from './workloads/access.ts';
 import { backup } from './workloads/backup.ts';
+import { bodies } from './workloads/bodies.ts';
 import { clone } from './workloads/clone.ts';
 import { consoleGrid } from './workloads/console.ts';
 import { crud } from './workloads/crud.ts';
@@ -54,6 +55,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['hostile', hostile],
   ['slow-disk', slowDisk],
   ['growth', growth],
+  ['bodies', bodies],
   ['many', many],
   ['import', importRecords],
   ['export', exportRecords],

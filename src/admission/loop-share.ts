@@ -61,6 +61,13 @@ export class LoopShare {
     });
   }
 
+  /** Runs a synchronous chunk of work in its turn, and counts its duration. */
+  async inTurn<T>(system: unknown, work: () => T): Promise<T> {
+    // Work that may begin at once begins before others can ask.
+    if (this.isSpent) await this.waitForTurn(system);
+    return this.spend(work);
+  }
+
   #await(): void {
     if (this.#isAwaited) return;
     this.#isAwaited = true;

@@ -9,6 +9,7 @@ export { type InferredType, inferType } from './json/infer.ts';
 export { parseIsoDate } from './json/iso.ts';
 export { checkText, parseRequestJson } from './json/json-input.ts';
 export { parseScannedJson, scanJson } from './json/json-long.ts';
+export { bodyBounds, type JsonBounds } from './json/json-scan.ts';
 export { checkKeys, checkPath } from './json/keys.ts';
 export { applyEdits } from './operators/apply.ts';
 export {

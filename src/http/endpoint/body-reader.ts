@@ -4,8 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FREE_BYTES, type Reservation, type Sender } from '../../admission/reservation.ts';
 import { ReservationPool } from '../../admission/reservation-pool.ts';
 import { serviceError } from '../../errors/fail.ts';
-import { GrowingBuffer } from '../../kernel/growing-buffer.ts';
-import { withoutMark } from '../../kernel/json.ts';
+import { GrowingText } from '../../kernel/growing-text.ts';
 import { networkOf } from '../../kernel/network.ts';
 import type { HttpServices } from './services.ts';
 
@@ -29,7 +28,7 @@ export function readBody({ payload, maxBytes, reserve }: IncomingBody, done: (er
     done(serviceError('tooLarge'));
     return;
   }
-  const bytes = new GrowingBuffer(length);
+  const bytes = new GrowingText(length);
   let size = 0;
   let reservation: Reservation | undefined;
   const end = (error: Error | null) => {
@@ -40,7 +39,7 @@ export function readBody({ payload, maxBytes, reserve }: IncomingBody, done: (er
       done(error);
     } else {
       reservation?.completed();
-      done(null, withoutMark(bytes.text()));
+      done(null, bytes.text());
     }
   };
   const onEnd = () => end(null);

@@ -4,7 +4,7 @@ import { type Bounds, ReservationPool } from '../../admission/reservation-pool.t
 import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { parseScannedJson, scanJson } from '../../values/index.ts';
+import { bodyBounds, type JsonBounds, parseScannedJson, scanJson } from '../../values/index.ts';
 import { senderOf } from './body-reader.ts';
 import type { HttpServices } from './services.ts';
 
@@ -33,14 +33,18 @@ export class LongBodies {
     this.#systems = systems;
   }
 
-  /** Parses a body. @throws tooManyValues (413); invalidJson (107); badRequest if the client disconnected while the body waited */
-  async read(request: FastifyRequest, reply: FastifyReply, text: string): Promise<JsonValue> {
-    const scanned = scanJson(text);
-    const reservation = this.#pool.request(senderOf(this.#systems, request), scanned.marks);
+  /**
+   * Parses a body.
+   * @throws tooManyValues (413); invalidJson (107); badRequest if the client disconnected while the body waited
+   */
+  async read(request: FastifyRequest, reply: FastifyReply, text: string, bounds: JsonBounds = bodyBounds): Promise<JsonValue> {
+    const sender = senderOf(this.#systems, request);
+    const scanned = await scanJson(text, bounds, sender.system);
+    const reservation = this.#pool.request(sender, scanned.marks);
     reservation.releaseWhenAnswered(reply.raw);
     reservation.completed();
     await reservation.granted;
     if (reply.raw.destroyed) fail('badRequest');
-    return parseScannedJson(scanned);
+    return parseScannedJson(scanned, bounds.levels, sender.system);
   }
 }

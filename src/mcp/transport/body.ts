@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FREE_BYTES, type Reservation, type Sender } from '../../admission/reservation.ts';
 import { ReservationPool } from '../../admission/reservation-pool.ts';
 import { serviceError } from '../../errors/fail.ts';
-import { GrowingBuffer } from '../../kernel/growing-buffer.ts';
-import { withoutMark } from '../../kernel/json.ts';
+import { GrowingText } from '../../kernel/growing-text.ts';
 
 /** Maximum size of a body from any sender: messages that call no tool are short. */
 export const MAX_SHORT_BODY_BYTES = 1024 * 1024;
@@ -42,13 +41,13 @@ export interface IncomingBody {
 
 /** Reads a body as text. @throws tooLarge (116); bodyTooSlow if others wait for its memory */
 export async function readBody(body: IncomingBody): Promise<string> {
-  const bytes = new GrowingBuffer();
+  const bytes = new GrowingText();
   await collect(body, bytes);
-  return withoutMark(bytes.text());
+  return bytes.text();
 }
 
 /** Collects a body in a buffer. */
-function collect(body: IncomingBody, bytes: GrowingBuffer): Promise<void> {
+function collect(body: IncomingBody, bytes: GrowingText): Promise<void> {
   const { payload } = body;
   let size = 0;
   let maxBytes = MAX_SHORT_BODY_BYTES;

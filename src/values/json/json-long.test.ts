@@ -3,9 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { parseScannedJson, scanJson } from './json-long.ts';
+import { parseRequestJson } from './json-input.ts';
+import { JsonParts, parseScannedJson, scanJson } from './json-long.ts';
+import { bodyBounds, JsonScan, type PartSize } from './json-scan.ts';
 
-const read = async (text: string): Promise<JsonValue> => parseScannedJson(scanJson(text));
+const scan = (text: string) => scanJson(text, bodyBounds, 'app');
+const read = async (text: string): Promise<JsonValue> => parseScannedJson(await scan(text), limits.jsonDepth, 'app');
 const many = (count: number, member: (n: number) => string) => Array.from({ length: count }, (_, n) => member(n)).join();
 
 const members = many(60_000, (n) => `{"a":[${n},"],{"],"b":"\\"[${n}"}`);
@@ -24,9 +27,25 @@ for (const [what, text] of texts)
     assert.equal(Object.getPrototypeOf(value), Object.getPrototypeOf(JSON.parse(text)));
   });
 
-test('long arrays are cut', () => {
-  assert.equal(scanJson(`[${members}]`).arrays[0]?.slices.length, 9);
-  assert.equal(scanJson('{"a":[1,2],"b":[]}').arrays.length, 0);
+test('long texts are divided, at any depth and inside strings', async () => {
+  for (const [text, least] of [
+    [`[${members}]`, 9],
+    [`{"a":{"b":[{"c":[${many(300_000, String)}]}]}}`, 9],
+    [`{${many(70_000, (n) => `"k${n}":1`)}}`, 9],
+    [`{"a":"${'\\n'.repeat(2_500_000)}"}`, 4],
+    ['{"a":[1,2],"b":[]}', 0],
+  ] as const) {
+    const { cuts } = await scan(text);
+    assert.ok(cuts.length >= least && cuts.length <= 3 * least, `${cuts.length}`);
+  }
+});
+
+test('a long text gives way to others between its parts', async () => {
+  let turns = 0;
+  const counting = setInterval(() => turns++, 0);
+  await read(`[${members},${members},${members}]`);
+  clearInterval(counting);
+  assert.ok(turns > 20, `${turns}`);
 });
 
 for (const [what, text] of [
@@ -70,6 +89,68 @@ test('keys of one object that are very many count as several values', async () =
   for (const text of [object(82_000), `{"o":${object(82_000)}}`, `{"a":[1,{"o":${object(82_000)}}]}`])
     await assert.rejects(read(text), { code: 116, status: 413 });
 });
+
+/** Parses a text in parts of the size. */
+function inParts(text: string, size: PartSize): JsonValue {
+  const found = new JsonScan(text, bodyBounds, size);
+  while (!found.step(1 + size.characters));
+  const parts = new JsonParts(text, limits.jsonDepth);
+  for (let at = 0; at <= found.cuts.length; at++) parts.add(found.cuts[at - 1], found.cuts[at]);
+  return parts.value;
+}
+
+// No backslash: V8 takes an escaped key after it for it.
+const someKeys = fc.constantFrom('a', '1', '0', '__proto__', 'constructor', '"', 'é😀', '');
+const someTexts = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 20 }), fc.constantFrom('\\\n"\t', '😀😀', 'שלום', '[{,:}]"'));
+const { any } = fc.letrec((tie) => ({
+  any: fc.oneof({ maxDepth: 5 }, fc.integer(), fc.constant(-1.5), fc.boolean(), someTexts, tie('array'), tie('object')),
+  array: fc.array(tie('any')),
+  object: fc.array(fc.tuple(someKeys, tie('any'))).map((members) => new Members(members)),
+}));
+
+/** An object whose keys may repeat in its text. */
+class Members {
+  readonly members: (readonly [string, unknown])[];
+  constructor(members: (readonly [string, unknown])[]) {
+    this.members = members;
+  }
+}
+
+/** Returns JSON text, with escapes and white space. */
+function textOf(value: unknown, isEscaped: boolean): string {
+  if (Array.isArray(value)) return `[ ${value.map((one) => textOf(one, isEscaped)).join(' ,')}]`;
+  if (value instanceof Members)
+    return `{${value.members.map(([key, one]) => `${textOf(key, isEscaped)} : ${textOf(one, isEscaped)}`).join(', ')} }`;
+  const text = JSON.stringify(value);
+  if (!isEscaped || typeof value !== 'string') return text;
+  return `"${Array.from({ length: value.length }, (_, at) => `\\u${value.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
+}
+
+test('parts of any size make the value that JSON.parse makes', () =>
+  fc.assert(
+    fc.property(
+      any,
+      fc.boolean(),
+      fc.integer({ min: 1, max: 30 }),
+      fc.integer({ min: 1, max: 30 }),
+      fc.nat(1_000),
+      (made, isEscaped, marks, characters, at) => {
+        const text = textOf(made, isEscaped);
+        const size = { marks, characters };
+        assert.equal(JSON.stringify(inParts(text, size)), JSON.stringify(JSON.parse(text)));
+        const broken = text.slice(0, at % text.length) + text.slice((at % text.length) + 1);
+        let whole: JsonValue;
+        try {
+          whole = parseRequestJson(broken);
+        } catch {
+          assert.throws(() => inParts(broken, size), { code: 107 });
+          return;
+        }
+        assert.equal(JSON.stringify(inParts(broken, size)), JSON.stringify(whole));
+      },
+    ),
+    { numRuns: 2_000 },
+  ));
 
 test('texts of any form', () =>
   fc.assert(

@@ -1,179 +1,127 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bodyShare } from '../../admission/body-share.ts';
 import { fail } from '../../errors/fail.ts';
-import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
-import { limits } from '../../kernel/limits.ts';
-import { endOfString, FAST_KEYS, KEY_MARKS, parseScanned } from './json-input.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { parseScanned } from './json-input.ts';
+import { type Cut, type JsonBounds, JsonScan } from './json-scan.ts';
 
-/** Part of an array that is parsed in one turn of the event loop; a single larger member is parsed whole. */
-const TURN_MARKS = 50_000;
-const TURN_CHARACTERS = 2_000_000;
-
-/** A part of the text. */
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A long array between its brackets, and the slices of it that are parsed one by one. */
-interface LongArray extends Span {
-  readonly slices: readonly Span[];
-}
+/** Number of characters that are scanned in one turn of the event loop. */
+const SCAN_CHARACTERS = 2_000_000;
 
 /** A JSON text that was scanned but not yet parsed. */
-export interface ScannedJson {
-  readonly text: string;
-  /** `,` `:` `[` `{` outside strings: the measure of the cost of parsing. */
-  readonly marks: number;
-  readonly arrays: readonly LongArray[];
-}
-
-const QUOTE = 34;
-const COMMA = 44;
-const COLON = 58;
-const CLOSE_ARRAY = 93;
-const OPEN_OBJECT = 123;
+export type ScannedJson = Pick<JsonScan, 'text' | 'marks' | 'cuts'>;
 
 /**
- * Scans a long JSON text before it is parsed: counts values and levels, and finds the arrays that can be parsed in slices: the text itself, or
- * the values of the keys of an object. Malformed text is left to the parser.
- * @throws tooManyValues (116), nestedTooDeep (107)
+ * Scans a long JSON text before it is parsed, in steps, with turns of the event loop between them. Malformed text is left to the parser.
+ * @param system whose turns are used
+ * @throws tooManyValues (116); nestedTooDeep, invalidJson (107)
  */
-export function scanJson(text: string): ScannedJson {
-  return new Scan(text).run();
-}
-
-class Scan {
-  readonly #text: string;
-  readonly #arrays: LongArray[] = [];
-  #marks = 0;
-  #depth = 0;
-  #rootIsObject = false;
-  /** Number of keys so far in the open objects, by depth. */
-  readonly #keys: number[] = [];
-  /** The depth inside the array that is being cut; 0 if there is none. */
-  #level = 0;
-  #arrayStart = 0;
-  #slices: Span[] = [];
-  #sliceStart = 0;
-  /** Marks that are parsed at once: of the current slice, and of everything outside slices. */
-  #sliceMarks = 0;
-  #otherMarks = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  run(): ScannedJson {
-    const text = this.#text;
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (code === QUOTE) {
-        const end = endOfString(text, at);
-        if (end < 0) break;
-        at = end;
-      } else if (code === COMMA || code === COLON) {
-        this.#mark(code === COLON && this.#isMany() ? KEY_MARKS : 1);
-        if (code === COMMA && this.#depth === this.#level && this.#isFull(at)) this.#cut(at);
-      } else if ((code | 32) === OPEN_OBJECT) this.#open(code, at);
-      else if ((code | 32) === 125) this.#close(code, at);
-    }
-    return { text, marks: this.#marks, arrays: this.#arrays };
-  }
-
-  /** @param weight number of marks that it counts as, of those parsed at once */
-  #mark(weight = 1): void {
-    if (++this.#marks > limits.jsonMarks) fail('tooManyValues');
-    if (this.#level > 0) this.#sliceMarks += weight;
-    else this.#otherMarks += weight;
-    if ((this.#level > 0 ? this.#sliceMarks : this.#otherMarks) > limits.jsonMarksAtOnce) fail('tooManyValues');
-  }
-
-  /** Counts a key. */
-  #isMany(): boolean {
-    const keys = (this.#keys[this.#depth] ?? 0) + 1;
-    this.#keys[this.#depth] = keys;
-    return keys > FAST_KEYS;
-  }
-
-  #isFull(at: number): boolean {
-    return this.#level > 0 && (this.#sliceMarks >= TURN_MARKS || at - this.#sliceStart >= TURN_CHARACTERS);
-  }
-
-  #cut(at: number): void {
-    this.#slices.push({ start: this.#sliceStart, end: at });
-    this.#sliceStart = at + 1;
-    this.#sliceMarks = 0;
-  }
-
-  #open(code: number, at: number): void {
-    this.#mark();
-    if (++this.#depth > limits.jsonDepth) fail('nestedTooDeep');
-    const isObject = code === OPEN_OBJECT;
-    this.#keys[this.#depth] = 0;
-    if (this.#depth === 1) this.#rootIsObject = isObject;
-    if (isObject || this.#level > 0 || this.#depth > (this.#rootIsObject ? 2 : 1)) return;
-    this.#level = this.#depth;
-    this.#arrayStart = this.#sliceStart = at + 1;
-    this.#slices = [];
-    this.#sliceMarks = 0;
-  }
-
-  #close(code: number, at: number): void {
-    if (this.#level > 0 && this.#depth === this.#level) {
-      if (code !== CLOSE_ARRAY) fail('invalidJson', 'the text is not JSON');
-      if (this.#slices.length > 0) {
-        this.#cut(at);
-        this.#arrays.push({ start: this.#arrayStart, end: at, slices: this.#slices });
-      } else {
-        this.#otherMarks += this.#sliceMarks;
-        if (this.#otherMarks > limits.jsonMarksAtOnce) fail('tooManyValues');
-      }
-      this.#level = 0;
-    }
-    this.#depth--;
-  }
+export async function scanJson(text: string, bounds: JsonBounds, system: string): Promise<ScannedJson> {
+  const scan = new JsonScan(text, bounds);
+  while (!(await bodyShare.inTurn(system, () => scan.step(SCAN_CHARACTERS))));
+  return scan;
 }
 
 /**
- * Parses a scanned text, like `parseRequestJson`, but its long arrays slice by slice, with turns of the event loop between them.
+ * Parses a scanned text, like `parseRequestJson`, but part by part, with turns of the event loop between them.
  * @throws invalidJson (107)
  */
-export async function parseScannedJson({ text, arrays }: ScannedJson): Promise<JsonValue> {
-  const read = new Map<string, JsonValue[]>();
-  const rest: string[] = [];
-  let at = 0;
-  for (const array of arrays) {
-    // A placeholder that a client cannot guess. It stands between the brackets, so that an array in an invalid place stays invalid.
-    const mark = randomUUID();
-    rest.push(text.slice(at, array.start), JSON.stringify(mark));
-    at = array.end;
-    read.set(mark, await readArray(text, array));
-  }
-  rest.push(text.slice(at));
-  return filled(parseScanned(rest.join(''), limits.jsonDepth), read);
+export async function parseScannedJson({ text, cuts }: ScannedJson, levels: number, system: string): Promise<JsonValue> {
+  const parts = new JsonParts(text, levels);
+  for (let at = 0; at <= cuts.length; at++) await bodyShare.inTurn(system, () => parts.add(cuts[at - 1], cuts[at]));
+  return parts.value;
 }
 
-async function readArray(text: string, { slices }: LongArray): Promise<JsonValue[]> {
-  const members: JsonValue[] = [];
-  for (const slice of slices) {
-    const part = parseScanned(`[${text.slice(slice.start, slice.end)}]`, limits.jsonDepth) as JsonValue[];
-    // An empty slice means two commas in a row, or one at the beginning.
-    if (part.length === 0) fail('invalidJson', 'the text is not JSON');
-    for (const member of part) members.push(member);
-    await nextTurn();
+type Container = JsonValue[] | JsonObject;
+
+/**
+ * Puts a value together from the parts of its text. The containers that are open where a part begins are opened again before it, and those open where it
+ * ends are closed behind it: so each part is JSON by itself, whose members are then moved into the containers that are open.
+ */
+export class JsonParts {
+  value: JsonValue = null;
+  readonly #text: string;
+  readonly #levels: number;
+  /** The key of the member that goes on from the part before; a client cannot guess it. */
+  readonly #mark = randomUUID();
+  /** The containers that are open after the last part, outermost first. */
+  #open: Container[] = [];
+
+  constructor(text: string, levels: number) {
+    this.#text = text;
+    this.#levels = levels;
   }
-  return members;
+
+  /** Adds the part between two cuts; the first one has no start, the last one no end. */
+  add(start: Cut | undefined, end: Cut | undefined): void {
+    const from = start ? start.at + (start.isInString ? 0 : 1) : 0;
+    const own = this.#text.slice(from, end?.at);
+    const part = parseScanned(this.#opening(start) + own + closing(end), this.#levels);
+    if (start) this.#merge(0, part as Container, start);
+    else this.value = part;
+    if (end) this.#follow(end);
+  }
+
+  #opening(cut: Cut | undefined): string {
+    if (!cut) return '';
+    let text = '';
+    for (let at = 0; at < cut.open.length; at++) {
+      const isContinued = at < cut.open.length - 1 || cut.isInString;
+      if (cut.open[at] === '[') text += '[';
+      else text += isContinued ? `{"${this.#mark}":` : '{';
+    }
+    return cut.isInString ? `${text}"` : text;
+  }
+
+  /** Moves the members of a container that a part has opened again into the container that is open. */
+  #merge(depth: number, from: Container, cut: Cut): void {
+    const to = this.#open[depth] as Container;
+    const isInnermost = depth === cut.open.length - 1;
+    const isContinued = !isInnermost || cut.isInString;
+    if (isContinued) {
+      const first = (Array.isArray(from) ? from[0] : from[this.#mark]) as JsonValue;
+      if (!isInnermost) this.#merge(depth + 1, first as Container, cut);
+      else if (Array.isArray(to)) to.push(`${to.pop() as string}${first as string}`);
+      else setMember(to, cut.keys[depth] as string, (before) => `${before as string}${first as string}`);
+    }
+    if (Array.isArray(from)) {
+      // Nothing after a comma.
+      if (!isContinued && from.length === 0) fail('invalidJson', 'the text is not JSON');
+      for (let at = isContinued ? 1 : 0; at < from.length; at++) (to as JsonValue[]).push(from[at] as JsonValue);
+      return;
+    }
+    const names = Object.keys(from);
+    if (names.length === 0) fail('invalidJson', 'the text is not JSON');
+    for (const name of names) if (name !== this.#mark) define(to as JsonObject, name, from[name] as JsonValue);
+  }
+
+  /** Finds the containers that are open at a cut. */
+  #follow({ open, kept, keys }: Cut): void {
+    this.#open.length = kept;
+    for (let depth = kept; depth < open.length; depth++) {
+      const outer = this.#open[depth - 1];
+      if (outer === undefined) this.#open.push(this.value as Container);
+      else if (Array.isArray(outer)) this.#open.push(outer.at(-1) as Container);
+      else this.#open.push(outer[JSON.parse(keys[depth - 1] as string)] as Container);
+    }
+  }
 }
 
-/** Returns the value with the arrays put in their places. */
-function filled(value: JsonValue, arrays: ReadonlyMap<string, JsonValue[]>): JsonValue {
-  const arrayOf = (one: JsonValue) => (Array.isArray(one) && typeof one[0] === 'string' ? arrays.get(one[0]) : undefined);
-  if (!isJsonObject(value)) return arrayOf(value) ?? value;
-  for (const key of Object.keys(value)) {
-    const array = arrayOf(value[key] as JsonValue);
-    // Defined rather than assigned: `__proto__` is an ordinary key here.
-    if (array) Object.defineProperty(value, key, { value: array });
-  }
-  return value;
+/** Returns what closes a part: the string and the containers that are open at its end. */
+function closing(cut: Cut | undefined): string {
+  if (!cut) return '';
+  let text = cut.isInString ? '"' : '';
+  for (let at = cut.open.length - 1; at >= 0; at--) text += cut.open[at] === '[' ? ']' : '}';
+  return text;
+}
+
+function setMember(object: JsonObject, key: string, change: (before: JsonValue) => JsonValue): void {
+  const name = JSON.parse(key) as string;
+  define(object, name, change(object[name] as JsonValue));
+}
+
+function define(object: JsonObject, name: string, value: JsonValue): void {
+  // `__proto__` is an ordinary key here.
+  if (name === '__proto__') Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  else object[name] = value;
 }

@@ -1,0 +1,48 @@
+/**
+ * Loaded into a service by `--import`: measures its event loop from inside. On SIGUSR2 it prints a line to standard error and starts anew.
+ * A turn is what passes between two calls of a timer of one millisecond: by the clock, which other processes of the machine lengthen, and by the
+ * processor time of the thread, which they do not.
+ */
+import { PerformanceObserver, performance } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
+
+/** What the line holds, in milliseconds: the longest turn, and the longest pause of the collector. */
+export interface LoopFigures {
+  readonly turn: number;
+  readonly cpu: number;
+  readonly collection: number;
+}
+
+export const LINE = 'loop-meter ';
+
+const threadMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
+
+function measure(): void {
+  let longest = { turn: 0, cpu: 0, collection: 0 };
+  let at = performance.now();
+  let cpuAt = threadMs();
+  const tick = () => {
+    const now = performance.now();
+    const cpuNow = threadMs();
+    longest.turn = Math.max(longest.turn, now - at);
+    longest.cpu = Math.max(longest.cpu, cpuNow - cpuAt);
+    at = now;
+    cpuAt = cpuNow;
+  };
+  setInterval(tick, 1).unref();
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longest.collection = Math.max(longest.collection, duration);
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  process.on('SIGUSR2', () => {
+    tick();
+    process.stderr.write(`${LINE}${JSON.stringify(longest)}\n`);
+    longest = { turn: 0, cpu: 0, collection: 0 };
+  });
+}
+
+// Worker threads load it too.
+if (isMainThread) measure();
