@@ -120,8 +120,9 @@ export class JsonScan {
     const { marks, marksApart } = this.#bounds;
     if (++this.#marks > marks) fail('tooManyValues');
     this.#partMarks += weight;
-    const apart = this.#level > 0 ? (this.#memberMarks += weight) : (this.#otherMarks += weight);
-    if (apart > marksApart) fail('tooManyValues');
+    if (this.#level > 0) this.#memberMarks += weight;
+    else this.#otherMarks += weight;
+    if (this.#memberMarks > marksApart || this.#otherMarks > marksApart) fail('tooManyValues');
   }
 
   #comma(): void {
@@ -202,11 +203,11 @@ export class JsonScan {
   #mayCut(at: number): boolean {
     const { text } = this;
     if (isHighSurrogate(text.charCodeAt(at - 1))) return false;
-    const escape = this.#escape;
-    if (escape < 0) return true;
-    const isCode = text.charCodeAt(escape + 1) === SMALL_U;
-    const end = escape + (isCode ? 6 : 2);
-    return at > end || (at === end && !(isCode && isHighSurrogate(Number.parseInt(text.slice(escape + 2, end), 16))));
+    const start = this.#escape;
+    if (start < 0) return true;
+    const isCode = text.charCodeAt(start + 1) === SMALL_U;
+    const end = start + (isCode ? 6 : 2);
+    return at > end || (at === end && !(isCode && isHighSurrogate(Number.parseInt(text.slice(start + 2, end), 16))));
   }
 
   #cut(isInString: boolean): void {
