@@ -3,14 +3,15 @@
  * A turn is what passes between two calls of a timer of one millisecond: by the clock, which other processes of the machine lengthen, and by the
  * processor time of the thread, which they do not.
  */
-import { PerformanceObserver, performance } from 'node:perf_hooks';
+import { constants, PerformanceObserver, performance } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** What the line holds, in milliseconds: the longest turn, and the longest pause of the collector. */
+/** What the line holds, in milliseconds: the longest turn, and the longest pause of the collector, for young objects and for all. */
 export interface LoopFigures {
   readonly turn: number;
   readonly cpu: number;
-  readonly collection: number;
+  readonly young: number;
+  readonly whole: number;
 }
 
 export const LINE = 'loop-meter ';
@@ -21,7 +22,7 @@ const threadMs = (): number => {
 };
 
 function measure(): void {
-  let longest = { turn: 0, cpu: 0, collection: 0 };
+  let longest = { turn: 0, cpu: 0, young: 0, whole: 0 };
   let at = performance.now();
   let cpuAt = threadMs();
   const tick = () => {
@@ -34,13 +35,17 @@ function measure(): void {
   };
   setInterval(tick, 1).unref();
   const observer = new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) longest.collection = Math.max(longest.collection, duration);
+    for (const entry of list.getEntries()) {
+      const { duration, detail } = entry as PerformanceEntry & { readonly detail: { readonly kind: number } };
+      const kind = detail.kind === constants.NODE_PERFORMANCE_GC_MINOR ? 'young' : 'whole';
+      longest[kind] = Math.max(longest[kind], duration);
+    }
   });
   observer.observe({ entryTypes: ['gc'] });
   process.on('SIGUSR2', () => {
     tick();
     process.stderr.write(`${LINE}${JSON.stringify(longest)}\n`);
-    longest = { turn: 0, cpu: 0, collection: 0 };
+    longest = { turn: 0, cpu: 0, young: 0, whole: 0 };
   });
 }
 

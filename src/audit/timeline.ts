@@ -6,7 +6,7 @@ import { type Field, type FieldType, rootOf, type Schema, type TableSchema } fro
 import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import { type Column, ownColumns, ownValues } from '../storage/log-table.ts';
 import type { Mutation } from '../storage/port.ts';
-import type { StoredValue } from '../values/index.ts';
+import { fieldsText, type StoredValue } from '../values/index.ts';
 
 const className = '_Timeline';
 
@@ -145,8 +145,8 @@ function refererOf({ principal, referer }: WriteEvent): string | null {
  */
 function dataOf({ table, sent, cause }: WriteEvent): string {
   const secret = secretFieldsOf(table.className);
-  if (secret.size === 0 && !cause) return JSON.stringify(sent);
+  if (secret.size === 0 && !cause) return fieldsText(sent);
   const visible = Object.entries(sent).filter(([name]) => !secret.has(rootOf(name)) && !(cause && name === causeField));
   if (cause) visible.push([causeField, cause.triggerId]);
-  return JSON.stringify(Object.fromEntries(visible));
+  return fieldsText(Object.fromEntries(visible));
 }

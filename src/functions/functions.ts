@@ -67,16 +67,16 @@ export class Functions {
    * @throws userFunctionNotFound; errors of `call`; errors of the function: formDisabled, missingInput, functionFailed, functionTimeout, errors of
    *   values and records; unavailable if too many calls of the system wait
    */
-  async call(system: FunctionSystem, name: string, call: () => FunctionCall): Promise<string> {
+  async call(system: FunctionSystem, name: string, call: () => FunctionCall | Promise<FunctionCall>): Promise<string> {
     const form = forms.get(name);
     if (form) {
-      const { input, once } = call();
+      const { input, once } = await call();
       const execute = async (extend: (context: RecordContext) => RecordContext) =>
         JSON.stringify(await this.#timed(name, () => this.#runForm(form, extend(this.#contextOf(system, name)), input)));
       return once ? once.form(execute) : execute((context) => context);
     }
     const found = (await this.#custom.find(name, system.appId)) ?? fail('userFunctionNotFound');
-    const callInput = call();
+    const callInput = await call();
     const { input, isForm, request, once } = callInput;
     const user = await callInput.user();
     const attacher = await callInput.caller();

@@ -9,6 +9,7 @@ import { Connections, serializePipelined } from './connections/connections.ts';
 import { maxConnections } from './connections/descriptors.ts';
 import { registerBodyReader } from './endpoint/body-reader.ts';
 import { registerDataEndpoints } from './endpoint/endpoint-handler.ts';
+import { LongBodies } from './endpoint/long-bodies.ts';
 import { normalizeUrl, parseQueryString } from './endpoint/parse-request.ts';
 import { rateLimitOf } from './endpoint/rate-limit.ts';
 import type { HttpServices } from './endpoint/services.ts';
@@ -132,15 +133,17 @@ export class HttpServer {
     registerHome(server, services.addresses);
     registerMetrics(server, options.scrapes);
     registerResetPage(server, services);
+    const long = new LongBodies(services);
     registerDataEndpoints(
       server,
       services,
       dataEndpoints(services, rateLimitOf(options.rateLimits.login), (error) =>
         services.conditions.met('a batch item failed', faultPlace(error), error),
       ),
+      long,
     );
     const takeUpload = registerFiles(server, services);
-    registerFunctions(server, services, options);
+    registerFunctions(server, services, options, long);
     for (const part of parts) await part.register(server, takeUpload);
     return http;
   }

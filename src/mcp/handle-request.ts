@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { MIN_LONG_BODY_LENGTH } from '../admission/body-share.ts';
 import { ServiceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { CallerRequest, executeOnSystem } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
-import { parseRequestJson } from '../values/index.ts';
+import { type JsonBounds, parseLongJson, parseRequestJson } from '../values/index.ts';
 import {
   appIdOf,
   type Caller,
@@ -52,15 +53,22 @@ interface ToolRequest {
 
 /** Levels of nesting around a record in the arguments of a call: the batch, the message, `params`, `arguments`, a list. */
 const FRAME_LEVELS = 5;
-/** Maximum number of JSON values in a body: each takes many times its bytes, and parsing blocks the event loop. */
+/** Maximum number of JSON values in a body: each takes many times its bytes. */
 export const MAX_VALUES = 1_000_000;
+const bounds: JsonBounds = { levels: limits.jsonDepth + FRAME_LEVELS, marks: MAX_VALUES, marksApart: MAX_VALUES };
 
 /** Handles one request: body, application id, caller, protocol, in this order. Throws errors for `failureOf`. */
 export async function handleRequest(server: McpServer, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const startedAt = performance.now();
-  const body = parseRequestJson(bodyOf(request), limits.jsonDepth + FRAME_LEVELS, MAX_VALUES);
-  const tools = server.registry.select((request.query as ReadonlyMap<string, string>).get('toolsets'));
   const appId = appIdOf(request);
+  const text = bodyOf(request);
+  // Release the text: the request object stays referenced until the answer was taken.
+  request.body = undefined;
+  const body =
+    text.length < MIN_LONG_BODY_LENGTH
+      ? parseRequestJson(text, bounds.levels, bounds.marks)
+      : await parseLongJson(text, bounds, appId ?? '');
+  const tools = server.registry.select((request.query as ReadonlyMap<string, string>).get('toolsets'));
   const credentials = credentialsOf(request.headers);
   const caller = new CallerRequest(server.services, request, startedAt);
   const toolRequest: ToolRequest = { server, caller, request, reply, body, tools };

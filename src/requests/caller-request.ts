@@ -1,4 +1,5 @@
 import { actorId, anonymous, type Principal } from '../access/index.ts';
+import { mayBeLong } from '../admission/body-share.ts';
 import { factsOf, type HttpRequest } from '../audit/index.ts';
 import { fail } from '../errors/fail.ts';
 import { annotateRequest, type CallObservation, type Observations, traced } from '../observe/index.ts';
@@ -132,8 +133,9 @@ export class CallerRequest {
   contextOf(principal: Principal, referer: string | null = null): RecordContext {
     const { appId, store } = this.#acquired;
     const { hooks } = this.#services;
-    const { id: requestId } = this.#http;
-    return { appId, store, principal, hooks, patterns: this.#patterns, referer, progress: this.progress, requestId };
+    const { id: requestId, headers } = this.#http;
+    const context = { appId, store, principal, hooks, patterns: this.#patterns, referer, progress: this.progress, requestId };
+    return mayBeLong(headers) ? { ...context, hasLongBody: true } : context;
   }
 
   /**

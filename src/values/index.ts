@@ -5,12 +5,14 @@ import { arrayType, booleanType, dateType, htmlType, numberType, objectType, str
 import { pointerType, relationType } from './types/pointer.ts';
 import type { Storage, ValueType } from './types/type.ts';
 
+export { fieldsText } from './json/checked-ahead.ts';
 export { type InferredType, inferType } from './json/infer.ts';
 export { parseIsoDate } from './json/iso.ts';
 export { checkText, parseRequestJson } from './json/json-input.ts';
-export { parseScannedJson, scanJson } from './json/json-long.ts';
+export { parseLongJson, parseScannedJson, scanJson } from './json/json-long.ts';
 export { bodyBounds, type JsonBounds } from './json/json-scan.ts';
 export { checkKeys, checkPath } from './json/keys.ts';
+export { checkAhead } from './json/large-values.ts';
 export { applyEdits } from './operators/apply.ts';
 export {
   flattenForCreate,

@@ -1,3 +1,4 @@
+import * as bodyShare from '../../../src/admission/body-share.ts';
 import * as pace from '../../../src/admission/pace.ts';
 import * as place from '../../../src/admission/reservation.ts';
 import * as bodyTimeout from '../../../src/http/connections/body-timeout.ts';
@@ -137,7 +138,7 @@ export const requestLimits: readonly LimitGroup[] = [
         see: 'requests.md#slow-clients',
       },
       {
-        of: `values of bodies over ${bytes(longBodies.MIN_LONG_BODY_LENGTH)} in one process, until they are answered`,
+        of: `values of bodies over ${bytes(bodyShare.MIN_LONG_BODY_LENGTH)} in one process, until they are answered`,
         value: `${count(longBodies.maxValuesInMemory(Number.POSITIVE_INFINITY).all)}, less if the heap is small; the same shares`,
         beyond: 'bodies wait',
         see: 'requests.md#slow-clients',

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MIN_LONG_BODY_LENGTH } from '../../admission/body-share.ts';
 import type { Reservation } from '../../admission/reservation.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject } from '../../kernel/json.ts';
@@ -13,7 +14,7 @@ import { noPreconditions, type SentPreconditions } from './entity-tag.ts';
 import { FramedPieces } from './framed-pieces.ts';
 import { answerOnce } from './keyed.ts';
 import { logAndReject } from './log-rejected.ts';
-import { LongBodies, MIN_LONG_BODY_LENGTH } from './long-bodies.ts';
+import { LongBodies } from './long-bodies.ts';
 import { type Envelope, envelopeOf, parseEnvelope } from './parse-request.ts';
 import type { HttpServices } from './services.ts';
 
@@ -31,8 +32,12 @@ export interface Exchange {
 }
 
 /** Registers the data endpoints below the prefix. */
-export function registerDataEndpoints(server: FastifyInstance, services: HttpServices, endpoints: readonly Endpoint[]): void {
-  const long = new LongBodies(services);
+export function registerDataEndpoints(
+  server: FastifyInstance,
+  services: HttpServices,
+  endpoints: readonly Endpoint[],
+  long = new LongBodies(services),
+): void {
   for (const [path, ofPath] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
     const byMethod = new Map<unknown, Endpoint>(ofPath.map((endpoint) => [endpoint.method, endpoint]));
     // A POST with `_method` may stand for any method, so each path accepts POST.

@@ -8,9 +8,6 @@ import { bodyBounds, type JsonBounds, parseScannedJson, scanJson } from '../../v
 import { senderOf } from './body-reader.ts';
 import type { HttpServices } from './services.ts';
 
-/** Length in characters from which a body is parsed in parts; below it even the worst case takes only some tens of milliseconds. */
-export const MIN_LONG_BODY_LENGTH = 128 * 1024;
-
 /** Approximate bytes that one value takes in memory, counted like `limits.jsonMarks`. */
 const VALUE_BYTES = 100;
 

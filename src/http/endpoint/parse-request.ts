@@ -144,7 +144,8 @@ export function decodePair(part: string, decodePercents: (text: string) => strin
   return [decodeText(part.slice(0, equals), decodePercents), decodeText(part.slice(equals + 1), decodePercents)];
 }
 
-function decodeText(text: string, decodePercents: (text: string) => string): string {
+/** Decodes a name or a value: `+` is a space. */
+export function decodeText(text: string, decodePercents: (text: string) => string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
   return spaced.includes('%') ? decodePercents(spaced) : spaced;
 }

@@ -17,12 +17,12 @@ let asked = 0;
 let finish = () => {};
 
 /** Functions by name. */
-const functions: Record<string, (call: () => FunctionCall) => Promise<string>> = {
+const functions: Record<string, (call: () => FunctionCall | Promise<FunctionCall>) => Promise<string>> = {
   echo: async (call) => {
-    brought = call();
+    brought = await call();
     return JSON.stringify(brought.input);
   },
-  user: async (call) => JSON.stringify(await call().user()),
+  user: async (call) => JSON.stringify(await (await call()).user()),
   refusing: async () => fail('formDisabled', 'AcceptWebLeads'),
   bug: async () => String((null as unknown as { secret: string }).secret),
   hanging: () => new Promise((resolve) => (finish = () => resolve('"late"'))),

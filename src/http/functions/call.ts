@@ -7,17 +7,24 @@ import { CallerRequest, executeRequest } from '../../requests/index.ts';
 import type { Credentials, System } from '../../systems/index.ts';
 import { wasSent } from '../../systems/system.ts';
 import { refuseEarly, sendError, sendReply } from '../endpoint/answer.ts';
+import type { LongBodies } from '../endpoint/long-bodies.ts';
 import { headerCredentials } from '../endpoint/parse-request.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { callOnce } from './call-once.ts';
 import { type CallInput, callersHeaders, readInput } from './input.ts';
+
+/** What answers calls of functions. */
+export interface Called {
+  readonly services: HttpServices;
+  readonly long: LongBodies;
+}
 
 /**
  * Answers a call of a function, checking application id, name and body in this order. Never throws.
  * @param unread the error if the body could not be read
  */
 export async function answerCall(
-  services: HttpServices,
+  { services, long }: Called,
   request: FastifyRequest,
   reply: FastifyReply,
   unread?: unknown,
@@ -27,9 +34,9 @@ export async function answerCall(
   const callerRequest = new CallerRequest(services, request);
   let credentials: Credentials = headerCredentials(request.headers);
   callerRequest.recordCredentials(credentials);
-  const read = (): CallInput => {
+  const read = async (system: System): Promise<CallInput> => {
     if (unread !== undefined) throw unread;
-    const input = readInput(request);
+    const input = await readInput(request, system.appId, (text, bounds) => long.read(request, reply, text, bounds));
     ({ credentials } = input);
     callerRequest.recordCredentials(credentials, input.installationId);
     return input;
@@ -43,8 +50,8 @@ export async function answerCall(
       const system = await callerRequest.acquire(appId);
       const sent = request.method === 'POST' ? sentKey(request.headers) : undefined;
       let answered = { status: 200, isReplay: false };
-      const call = (): FunctionCall => {
-        const input = read();
+      const call = async (): Promise<FunctionCall> => {
+        const input = await read(system);
         const plain = callOf(services, request, callerRequest, system, input);
         if (!sent) return plain;
         const principal = callerRequest.principal ?? anonymous;

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseEarly } from '../endpoint/answer.ts';
+import { LongBodies } from '../endpoint/long-bodies.ts';
 import { type RateLimit, rateLimitOf } from '../endpoint/rate-limit.ts';
 import type { HttpServices } from '../endpoint/services.ts';
 import { translate } from '../plugins/errors.ts';
@@ -14,7 +15,13 @@ export interface FunctionOptions {
 }
 
 /** Registers function calls by GET and POST, outside the data prefix. HEAD runs a function like GET. Reference: functions.md#calling-a-function. */
-export function registerFunctions(server: FastifyInstance, services: HttpServices, options: FunctionOptions): void {
+export function registerFunctions(
+  server: FastifyInstance,
+  services: HttpServices,
+  options: FunctionOptions,
+  long = new LongBodies(services),
+): void {
+  const called = { services, long };
   const limit = rateLimitOf(options.rateLimits.functions);
   server.route({
     method: ['GET', 'POST'],
@@ -22,11 +29,11 @@ export function registerFunctions(server: FastifyInstance, services: HttpService
     bodyLimit: options.functionBodyBytes,
     ...(limit && { onRequest: countRequest(services, limit) }),
     handler(request, reply) {
-      answerCall(services, request, reply);
+      answerCall(called, request, reply);
     },
     // An unreadable body is reported after the checks of application id and name.
     errorHandler(error, request, reply) {
-      answerCall(services, request, reply, translate(error));
+      answerCall(called, request, reply, translate(error));
     },
   });
 }

@@ -1,13 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { MIN_LONG_BODY_LENGTH } from '../../admission/body-share.ts';
 import { fail } from '../../errors/fail.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
 import type { Credentials } from '../../systems/index.ts';
+import type { JsonBounds } from '../../values/index.ts';
 import { type Envelope, envelopeOf, fieldsOf, parseEnvelope, stripConsumed } from '../endpoint/parse-request.ts';
-import { parseForm } from './form.ts';
+import { parseForm, parseLongForm } from './form.ts';
 
-/** Maximum number of values in a body. Bodies come from anonymous clients and are parsed in one turn: some 100 ms at worst. */
+/** Maximum number of values in a body: anybody may call. */
 export const MAX_VALUES = 200_000;
+const bounds: JsonBounds = { levels: limits.jsonDepth, marks: MAX_VALUES, marksApart: MAX_VALUES };
+
+/** Parses a long body in parts. @throws what `LongBodies.read` throws */
+export type ReadLong = (text: string, bounds: JsonBounds) => Promise<JsonValue>;
 
 /** The input of a call. */
 export interface CallInput {
@@ -22,9 +29,11 @@ export interface CallInput {
 /**
  * Reads the input of a call: the query of a GET; the body of a POST, as a form if its content type says so and it does not start like JSON, else as
  * JSON. Reference: functions.md#calling-a-function.
+ * @param system whose turns a long body uses
+ * @returns a promise if the body is long
  * @throws invalidJson (107), tooManyValues (413)
  */
-export function readInput(request: FastifyRequest): CallInput {
+export function readInput(request: FastifyRequest, system: string, readLong: ReadLong): CallInput | Promise<CallInput> {
   const { headers } = request;
   if (request.method !== 'POST') {
     // Credentials in a URL are ignored: URLs are stored in logs and histories.
@@ -37,9 +46,11 @@ export function readInput(request: FastifyRequest): CallInput {
   request.body = undefined;
   if (type === 'multipart/form-data')
     fail('invalidJson', 'multipart/form-data is not taken here, send application/x-www-form-urlencoded or JSON');
-  return type === 'application/x-www-form-urlencoded' && !isJsonLike(text)
-    ? inputOf(envelopeOf(headers, parseForm(text)), true)
-    : inputOf(parseEnvelope(headers, text, MAX_VALUES), false);
+  const isForm = type === 'application/x-www-form-urlencoded' && !isJsonLike(text);
+  if (text.length < MIN_LONG_BODY_LENGTH)
+    return inputOf(isForm ? envelopeOf(headers, parseForm(text)) : parseEnvelope(headers, text, MAX_VALUES), isForm);
+  const reading = isForm ? parseLongForm(text, system) : readLong(text, bounds);
+  return reading.then((sent) => inputOf(envelopeOf(headers, sent), isForm));
 }
 
 /** Many clients send JSON with the content type of forms, their default. No form begins with `{`, which would be percent-encoded. */

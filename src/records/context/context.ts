@@ -84,6 +84,8 @@ export interface RecordContext {
   readonly keepingAnswer?: (context: RecordContext, answer: JsonValue) => RecordContext;
   /** Progress of the request, set after each commit. */
   readonly progress?: Progress;
+  /** Whether the request has a long body: its values are checked in many turns of the event loop, before the writes are planned. */
+  readonly hasLongBody?: true;
   /** Ends running lists and counts with `timeout`, in the database too, because their caller is gone. Left out: they run to their end. */
   readonly until?: AbortSignal;
 }

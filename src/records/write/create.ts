@@ -6,6 +6,7 @@ import { checkClassName, type Schema, type TableSchema } from '../../schema/mode
 import { newIdFor } from '../../schema/system-tables.ts';
 import { columnsOf, type OwnValues, setColumns } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
+import { checkAhead } from '../../values/index.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { Attempt, RuledFields, SeenWrite, SilencingFlags } from '../context/write-hooks.ts';
@@ -67,6 +68,7 @@ export async function prepareCreate(context: RecordContext, record: NewRecord, a
   const ruled: RuledFields = isRuled(context, className)
     ? await runBeforeSave(className, 'create', { context, objectId, fields, ...attempt })
     : { fields };
+  if (context.hasLongBody) await checkAhead(ruled.fields, context.appId);
   const { at } = attempt;
   const { seen } = watchCreate(context, { className, fields });
   const creation = { context, record, ruled, objectId, flags, at, seen };

@@ -6,6 +6,7 @@ import { fieldOf, type Schema } from '../../schema/model.ts';
 import { columnsOf, setColumns } from '../../storage/column-values.ts';
 import type { Assignment } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
+import { checkAhead } from '../../values/index.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { Attempt, RuledFields, SeenWrite, SilencingFlags } from '../context/write-hooks.ts';
@@ -93,6 +94,7 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
   const ruled: RuledFields = isRuled(context, className)
     ? await runBeforeSave(className, 'update', { context, objectId, fields, ...attempt })
     : { fields };
+  if (context.hasLongBody) await checkAhead(ruled.fields, context.appId);
   const { conditions } = ruled;
   const watching = watchRecord(context, 'update', { className, objectId, fields }, attempt.earlier);
   const { seen, version: read } = watching instanceof Promise ? await watching : watching;

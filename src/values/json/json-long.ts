@@ -32,6 +32,15 @@ export async function parseScannedJson({ text, cuts }: ScannedJson, levels: numb
   return parts.value;
 }
 
+/**
+ * Parses a JSON text from outside like `parseRequestJson`, but a long one in parts. For texts whose memory is bounded otherwise.
+ * @param system whose turns are used
+ * @throws what `scanJson` and `parseScannedJson` throw
+ */
+export async function parseLongJson(text: string, bounds: JsonBounds, system: string): Promise<JsonValue> {
+  return parseScannedJson(await scanJson(text, bounds, system), bounds.levels, system);
+}
+
 type Container = JsonValue[] | JsonObject;
 
 /**

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import { limits } from '../../kernel/limits.ts';
 import type { Field } from '../../schema/model.ts';
 import { holdsQueries } from '../../schema/system-tables.ts';
+import { isCheckedAhead, plainAhead, textAhead } from './checked-ahead.ts';
 import { parseIsoDate } from './iso.ts';
 import { wirePointer } from './wire.ts';
 
@@ -24,16 +25,27 @@ const shortened = (text: string) => text.slice(0, limits.nameLength);
 export function checkKeys(value: JsonValue, depth = 0): void {
   if (typeof value === 'number') checkFinite(value);
   if (typeof value !== 'object' || value === null) return;
+  if (depth === 0 && isCheckedAhead(value)) return;
   if (depth >= limits.jsonDepth) fail('nestedTooDeep');
   if (Array.isArray(value)) {
     for (const element of value) checkKeys(element, depth + 1);
     return;
   }
   for (const key in value) {
-    if (isForbidden(key)) forbiddenKey(key);
-    if (key.includes('$') || key.includes('.')) fail('invalidNestedKey', shortened(key));
+    checkKey(key);
     checkKeys(value[key] as JsonValue, depth + 1);
   }
+  checkWrapper(value);
+}
+
+/** Checks a key inside a value. @throws what `checkKeys` throws */
+export function checkKey(key: string): void {
+  if (isForbidden(key)) forbiddenKey(key);
+  if (key.includes('$') || key.includes('.')) fail('invalidNestedKey', shortened(key));
+}
+
+/** Checks an object inside a value that claims to be a Date or a Pointer. @throws notAType (111) */
+export function checkWrapper(value: JsonObject): void {
   const wrapper = value.__type;
   if (wrapper === 'Date') {
     if (typeof value.iso !== 'string' || parseIsoDate(value.iso) === null) fail('notAType', 'Date');
@@ -69,7 +81,8 @@ export function checkWrapperKeys(value: JsonObject | JsonValue[], depth = 0): vo
 
 function checkInWrapper(value: JsonValue, depth: number): void {
   if (typeof value === 'number') checkFinite(value);
-  else if (typeof value === 'object' && value !== null) checkWrapperKeys(value, depth + 1);
+  else if (typeof value === 'object' && value !== null && !(depth === 0 && textAhead(value) !== undefined))
+    checkWrapperKeys(value, depth + 1);
 }
 
 /**
@@ -99,6 +112,8 @@ export function namesRecord(value: JsonObject): value is JsonObject & { classNam
 
 /** Converts included records (`{__type: Object, className, objectId, ...}`) among the elements of an Array back to Pointers. */
 export function withoutIncluded(elements: JsonValue[]): JsonValue[] {
+  const ahead = plainAhead(elements);
+  if (ahead) return ahead;
   return elements.some(isIncluded) ? elements.map((element) => (isIncluded(element) ? pointerTo(element) : element)) : elements;
 }
 

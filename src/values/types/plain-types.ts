@@ -1,6 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
 import type { Field } from '../../schema/model.ts';
+import { containerText } from '../json/checked-ahead.ts';
 import { parseIsoDate } from '../json/iso.ts';
 import { checkFieldKeys, checkFinite, checkWrapperKeys, withoutIncluded } from '../json/keys.ts';
 import { mismatch, type ValueType } from './type.ts';
@@ -59,7 +60,7 @@ export const arrayType: ValueType = {
     if (!Array.isArray(value)) return mismatch(className, field, value);
     const elements = withoutIncluded(value);
     checkFieldKeys(elements, field, className);
-    return JSON.stringify(elements);
+    return containerText(elements);
   },
 };
 
@@ -70,6 +71,6 @@ export const objectType: ValueType = {
   decode(value, field, className) {
     if (!isJsonObject(value) || Object.hasOwn(value, '__type')) return mismatch(className, field, value);
     checkFieldKeys(value, field, className);
-    return JSON.stringify(value);
+    return containerText(value);
   },
 };

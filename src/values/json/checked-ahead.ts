@@ -1,0 +1,50 @@
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+
+export type Container = JsonValue[] | JsonObject;
+
+/** What is known of a large value before the write that stores it is planned (large-values.ts): its JSON text, or what is wrong with its inside. */
+export type CheckedAhead = { readonly text: string } | { readonly error: unknown };
+
+/** Values that are checked ahead, by identity: nobody changes the inside of a value between its parsing and its storing. */
+const known = new WeakMap<Container, CheckedAhead>();
+/** Arrays that hold included records, and the same with Pointers in their place. */
+const plain = new WeakMap<JsonValue[], JsonValue[]>();
+
+export function keepAhead(value: Container, checked: CheckedAhead): void {
+  known.set(value, checked);
+}
+
+export function keepPlainAhead(elements: JsonValue[], withPointers: JsonValue[]): void {
+  plain.set(elements, withPointers);
+}
+
+/** Whether the inside of a value was checked ahead. @throws what the check has thrown */
+export function isCheckedAhead(value: Container): boolean {
+  const found = known.get(value);
+  if (found && 'error' in found) throw found.error;
+  return found !== undefined;
+}
+
+/** Returns the JSON text of a value that was checked ahead without a fault. */
+export function textAhead(value: Container): string | undefined {
+  const found = known.get(value);
+  return found && 'text' in found ? found.text : undefined;
+}
+
+export const plainAhead = (elements: JsonValue[]): JsonValue[] | undefined => plain.get(elements);
+
+/** Returns the JSON text of an Array or Object. */
+export const containerText = (value: Container): string => textAhead(value) ?? JSON.stringify(value);
+
+/** Returns the JSON text of fields, of which some may be large. */
+export function fieldsText(fields: JsonObject): string {
+  const names = Object.keys(fields);
+  const isLarge = (value: JsonValue | undefined): value is Container =>
+    typeof value === 'object' && value !== null && known.has(value);
+  if (!names.some((name) => isLarge(fields[name]))) return JSON.stringify(fields);
+  const members = names.map((name) => {
+    const value = fields[name] as JsonValue;
+    return `${JSON.stringify(name)}:${isLarge(value) ? containerText(value) : JSON.stringify(value)}`;
+  });
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,159 @@
+import { bodyShare } from '../../admission/body-share.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { type Container, keepAhead, keepPlainAhead } from './checked-ahead.ts';
+import { checkKey, checkKeys, checkWrapper, withoutIncluded } from './keys.ts';
+
+/** Weight of what is checked in one turn of the event loop. */
+const TURN_WEIGHT = 20_000;
+/** Weight up to which a field is cheap enough to be checked where it is planned, even in a record with very many of them. */
+const SMALL_WEIGHT = 100;
+/** Characters of a text that weigh as much as a value. */
+const CHARACTERS_PER_WEIGHT = 64;
+
+/**
+ * Checks the insides of the large values of a record, and writes their texts, before the write is planned: a plan is made in one turn of the event loop,
+ * so it would take a tenth of a second for a value of megabytes. What is wrong is thrown where the value is used.
+ * @param fields values and operators, as a client has sent them
+ * @param system whose turns are used
+ */
+export async function checkAhead(fields: JsonObject, system: string): Promise<void> {
+  for (const name of Object.keys(fields)) {
+    const value = operandsOf(fields[name] as JsonValue);
+    if (typeof value !== 'object' || value === null || weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT) continue;
+    const large = new LargeValue(system);
+    try {
+      keepAhead(value, { text: await large.textOf(value, 0) });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      keepAhead(value, { error });
+    }
+  }
+}
+
+/** Returns the operands of a field operator, or the value itself. */
+function operandsOf(value: JsonValue): JsonValue {
+  const isOperator = typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, '__op');
+  return isOperator && Array.isArray(value.objects) ? value.objects : value;
+}
+
+/** Returns the weight of a value; something beyond `max` if it is heavier. */
+function weightOf(value: JsonValue, max: number): number {
+  if (typeof value === 'string') return 1 + value.length / CHARACTERS_PER_WEIGHT;
+  if (typeof value !== 'object' || value === null) return 1;
+  let weight = 1;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && weight <= max; at++) weight += weightOf(value[at] as JsonValue, max - weight);
+    return weight;
+  }
+  for (const key in value) {
+    weight += 1 + key.length / CHARACTERS_PER_WEIGHT + weightOf(value[key] as JsonValue, max - weight);
+    if (weight > max) break;
+  }
+  return weight;
+}
+
+/** Checks a value and writes its text, a part in each turn. */
+class LargeValue {
+  readonly #system: string;
+
+  constructor(system: string) {
+    this.#system = system;
+  }
+
+  /** @throws what `checkKeys` throws */
+  async textOf(value: Container, depth: number): Promise<string> {
+    if (depth >= limits.jsonDepth) fail('nestedTooDeep');
+    return Array.isArray(value) ? this.#textOfArray(value, depth) : this.#textOfObject(value, depth);
+  }
+
+  async #textOfArray(elements: JsonValue[], depth: number): Promise<string> {
+    const texts = new Texts();
+    const plain: JsonValue[] = [];
+    let isPlain = true;
+    await this.#inParts(elements.length, (at) => elements[at] as JsonValue, {
+      depth,
+      whole: (text) => texts.add(text),
+      part: (from, to) => {
+        const sent = elements.slice(from, to);
+        // Only elements of a field itself are included records.
+        const part = depth === 0 ? withoutIncluded(sent) : sent;
+        isPlain &&= part === sent;
+        for (const element of part) checkKeys(element, depth + 1);
+        if (depth === 0) for (const element of part) plain.push(element);
+        texts.add(JSON.stringify(part).slice(1, -1));
+      },
+      heavy: (at) => depth === 0 && plain.push(elements[at] as JsonValue),
+    });
+    const text = `[${texts.text}]`;
+    if (!isPlain) {
+      keepAhead(plain, { text });
+      keepPlainAhead(elements, plain);
+    }
+    return text;
+  }
+
+  async #textOfObject(object: JsonObject, depth: number): Promise<string> {
+    const names = Object.keys(object);
+    const texts = new Texts();
+    const valueAt = (at: number) => object[names[at] as string] as JsonValue;
+    await this.#inParts(names.length, valueAt, {
+      depth,
+      whole: (text, at) => texts.add(`${JSON.stringify(names[at])}:${text}`),
+      part: (from, to) => {
+        for (let at = from; at < to; at++) {
+          checkKey(names[at] as string);
+          checkKeys(valueAt(at), depth + 1);
+          texts.add(`${JSON.stringify(names[at])}:${JSON.stringify(valueAt(at))}`);
+        }
+      },
+      heavy: (at) => checkKey(names[at] as string),
+    });
+    checkWrapper(object);
+    return `{${texts.text}}`;
+  }
+
+  /** Works through the members of a container: those that are light together, each heavy one by itself. */
+  async #inParts(count: number, valueAt: (at: number) => JsonValue, { depth, part, heavy, whole }: PartWork): Promise<void> {
+    for (let at = 0; at < count; ) {
+      const from = at;
+      at = await bodyShare.inTurn(this.#system, () => {
+        let to = from;
+        for (let weight = 0; to < count && weight < TURN_WEIGHT; to++) {
+          const own = weightOf(valueAt(to), TURN_WEIGHT);
+          if (own > TURN_WEIGHT && isContainer(valueAt(to))) break;
+          weight += own;
+        }
+        if (to > from) part(from, to);
+        return to;
+      });
+      const next = at < count && at === from ? valueAt(at) : undefined;
+      if (!isContainer(next)) continue;
+      heavy(at);
+      whole(await this.textOf(next, depth + 1), at);
+      at++;
+    }
+  }
+}
+
+interface PartWork {
+  readonly depth: number;
+  /** Checks and writes members. */
+  part(from: number, to: number): void;
+  /** Prepares a heavy member. */
+  heavy(at: number): void;
+  /** Takes the text of a heavy member. */
+  whole(text: string, at: number): void;
+}
+
+const isContainer = (value: JsonValue | undefined): value is Container => typeof value === 'object' && value !== null;
+
+/** Texts with commas between them: a rope, which is made one text where it is stored. */
+class Texts {
+  text = '';
+
+  add(text: string): void {
+    this.text = this.text === '' ? text : `${this.text},${text}`;
+  }
+}
