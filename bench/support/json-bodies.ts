@@ -23,8 +23,9 @@ const MAX = 20 * 1024 * 1024;
 
 /** Returns a unit so often that a body of the largest size is nearly full. */
 const many = (unit: string, length = MAX - 1_000): string => unit.repeat(Math.floor(length / unit.length));
-const text = (value: string) => () => Buffer.from(value);
 const numbers = (length: number) => Array.from({ length }, (_, at) => at % 10).join(',');
+
+const bytesOf = (make: () => string) => () => Buffer.from(make());
 
 /** Bodies of REST's data endpoints. */
 function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
@@ -268,13 +269,13 @@ function otherBodies({ appId, table }: BodyTargets): LargeBody[] {
     name: `tool: ${name}`,
     method: 'POST',
     path: `/mcp/${appId}`,
-    make: text2(make),
+    make: bytesOf(make),
   });
   const fn = (name: string, make: () => string, more: Partial<LargeBody> = {}): LargeBody => ({
     name: `form: ${name}`,
     method: 'POST',
     path: `/functions/${appId}/getlead`,
-    make: text2(make),
+    make: bytesOf(make),
     ...more,
   });
   return [
@@ -290,12 +291,10 @@ function otherBodies({ appId, table }: BodyTargets): LargeBody[] {
     fn('urlencoded, a value of 20 MB', () => `FirstName=a&PhoneNumber=0521234567&Text=${many('%41')}`, { type: form }),
     fn('urlencoded, invalid escapes', () => `FirstName=a&PhoneNumber=0521234567&Text=${many('%')}`, { type: form }),
     fn('urlencoded, one name 4,000,000 times', () => many('a[]=&'), { type: form }),
-    mcp('string', () => call('Create-Records', `{"className":"${table}","records":[{"Text":"${many('a')}"}]}`)),
-    mcp('\\u0041', () => call('Create-Records', `{"className":"${table}","records":[{"Text":"${many('\\u0041')}"}]}`)),
-    mcp('numbers', () => call('Create-Records', `{"className":"${table}","records":[{"List":[${numbers(900_000)}]}]}`)),
-    mcp('too many numbers', () =>
-      call('Create-Records', `{"className":"${table}","records":[{"List":[${numbers(9_000_000)}]}]}`),
-    ),
+    mcp('string', () => call('Create-Many', `{"table":"${table}","data":[{"Text":"${many('a')}"}]}`)),
+    mcp('\\u0041', () => call('Create-Many', `{"table":"${table}","data":[{"Text":"${many('\\u0041')}"}]}`)),
+    mcp('numbers', () => call('Create-Many', `{"table":"${table}","data":[{"List":[${numbers(900_000)}]}]}`)),
+    mcp('too many numbers', () => call('Create-Many', `{"table":"${table}","data":[{"List":[${numbers(9_000_000)}]}]}`)),
     mcp('nested', () => many('[')),
     mcp('keys', () =>
       call(
@@ -312,7 +311,4 @@ function otherBodies({ appId, table }: BodyTargets): LargeBody[] {
   ];
 }
 
-const text2 = (make: () => string) => () => Buffer.from(make());
-
 export const largeBodies = (targets: BodyTargets): LargeBody[] => [...dataBodies(targets), ...otherBodies(targets)];
-void text;

@@ -36,8 +36,8 @@ function measure(): void {
   setInterval(tick, 1).unref();
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
-      const { duration, detail } = entry as PerformanceEntry & { readonly detail: { readonly kind: number } };
-      const kind = detail.kind === constants.NODE_PERFORMANCE_GC_MINOR ? 'young' : 'whole';
+      const { duration, detail } = entry as { readonly duration: number; readonly detail?: { readonly kind?: number } };
+      const kind = detail?.kind === constants.NODE_PERFORMANCE_GC_MINOR ? 'young' : 'whole';
       longest[kind] = Math.max(longest[kind], duration);
     }
   });

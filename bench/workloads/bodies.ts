@@ -109,18 +109,16 @@ function send(
       response.on('data', (piece) => {
         if (text.length < 300) text += piece;
       });
-      response.on('end', () =>
-        resolve(`${response.statusCode} ${response.statusCode! < 300 && !text.includes('rror') ? '' : text.slice(0, 200)}`),
-      );
+      response.on('end', () => {
+        const isDone = response.statusCode === 200 || response.statusCode === 201;
+        resolve(`${response.statusCode} ${isDone && !text.includes('rror') ? '' : text.slice(0, 200)}`);
+      });
       response.on('error', reject);
     });
     sent.on('error', (error) => resolve(error.message));
     sent.end(bytes);
   });
 }
-
-/** Number of connections that read: a read that is due while all wait counts from then. */
-const READERS = 8;
 
 /** Reads a record at a fixed rate until some work is done. @returns the sorted times of the answers in milliseconds, from when each was due */
 async function readsDuring(service: ServiceProcess, path: string, work: Promise<unknown>): Promise<number[]> {
@@ -130,25 +128,32 @@ async function readsDuring(service: ServiceProcess, path: string, work: Promise<
   };
   work.then(end, end);
   const { hostname, port } = new URL(service.url);
-  const head = `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nX-Platform-Application-Id: ${service.appId}\r\nX-Platform-API-Key: ${service.apiKey}\r\n\r\n`;
-  const bytes = Buffer.from(head);
+  const credentials = `X-Platform-Application-Id: ${service.appId}\r\nX-Platform-API-Key: ${service.apiKey}`;
+  const bytes = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\n${credentials}\r\n\r\n`);
   const took: number[] = [];
-  let due = performance.now();
-  const reader = async () => {
+  const all: Connection[] = [];
+  const free: Connection[] = [];
+  const connect = () => {
     const connection = new Connection(hostname, Number(port), (error) => {
       throw error;
     });
-    while (!isOver) {
-      const from = due;
-      due += READ_INTERVAL_MS;
-      const early = from - performance.now();
-      if (early > 0) await wait(early);
-      const began = Math.min(from, performance.now());
-      await new Promise<number>((resolve) => connection.send(bytes, none, resolve));
-      took.push(performance.now() - began);
-    }
-    connection.close();
+    all.push(connection);
+    return connection;
   };
-  await Promise.all(Array.from({ length: READERS }, reader));
+  const waiting = new Set<Promise<void>>();
+  for (let due = performance.now(); !isOver; due += READ_INTERVAL_MS) {
+    await wait(Math.max(0, due - performance.now()));
+    // A read that is due does not wait for those before it.
+    const connection = free.pop() ?? connect();
+    const from = Math.min(due, performance.now());
+    const answered = new Promise<void>((resolve) => connection.send(bytes, none, () => resolve())).then(() => {
+      took.push(performance.now() - from);
+      free.push(connection);
+      waiting.delete(answered);
+    });
+    waiting.add(answered);
+  }
+  await Promise.all(waiting);
+  for (const connection of all) connection.close();
   return took.sort((a, b) => a - b);
 }

@@ -22,9 +22,11 @@ export async function checkAhead(fields: JsonObject, system: string): Promise<vo
   for (const name of Object.keys(fields)) {
     const value = operandsOf(fields[name] as JsonValue);
     if (typeof value !== 'object' || value === null || weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT) continue;
-    const large = new LargeValue(system);
     try {
-      keepAhead(value, { text: await large.textOf(value, 0) });
+      const text = await new LargeValue(system).textOf(value, 0);
+      // Makes one text of its parts now.
+      await bodyShare.inTurn(system, () => text.charCodeAt(0));
+      keepAhead(value, { text });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       keepAhead(value, { error });
