@@ -94,7 +94,7 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
   const ruled: RuledFields = isRuled(context, className)
     ? await runBeforeSave(className, 'update', { context, objectId, fields, ...attempt })
     : { fields };
-  if (context.hasLongBody) await checkAhead(ruled.fields, context.appId);
+  if (context.hasLongBody) await checkAhead(ruled.fields, context.appId, 'update');
   const { conditions } = ruled;
   const watching = watchRecord(context, 'update', { className, objectId, fields }, attempt.earlier);
   const { seen, version: read } = watching instanceof Promise ? await watching : watching;

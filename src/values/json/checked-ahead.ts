@@ -10,12 +10,19 @@ const known = new WeakMap<Container, CheckedAhead>();
 /** Arrays that hold included records, and the same with Pointers in their place. */
 const plain = new WeakMap<JsonValue[], JsonValue[]>();
 
+/** Operands of AddUnique, and the same without duplicates. */
+const unique = new WeakMap<readonly JsonValue[], JsonValue[]>();
+
 export function keepAhead(value: Container, checked: CheckedAhead): void {
   known.set(value, checked);
 }
 
 export function keepPlainAhead(elements: JsonValue[], withPointers: JsonValue[]): void {
   plain.set(elements, withPointers);
+}
+
+export function keepDistinctAhead(operands: readonly JsonValue[], distinct: JsonValue[]): void {
+  unique.set(operands, distinct);
 }
 
 /** Whether the inside of a value was checked ahead. @throws what the check has thrown */
@@ -32,6 +39,8 @@ export function textAhead(value: Container): string | undefined {
 }
 
 export const plainAhead = (elements: JsonValue[]): JsonValue[] | undefined => plain.get(elements);
+
+export const distinctAhead = (operands: readonly JsonValue[]): JsonValue[] | undefined => unique.get(operands);
 
 /** Returns the JSON text of an Array or Object. */
 export const containerText = (value: Container): string => textAhead(value) ?? JSON.stringify(value);

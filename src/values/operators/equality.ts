@@ -17,6 +17,21 @@ export function elementKey(value: JsonValue): string {
   return canonicalJson(value);
 }
 
+/** Number of values that are compared in one step. */
+const STEP_VALUES = 5_000;
+
+/** Returns values without duplicates, as `withUnique` does, in steps. */
+export function* distinct(values: readonly JsonValue[]): Generator<undefined, JsonValue[]> {
+  const seen = new Elements([]);
+  const kept: JsonValue[] = [];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] as JsonValue;
+    if (seen.add(value)) kept.push(value);
+    if (at % STEP_VALUES === STEP_VALUES - 1) yield;
+  }
+  return kept;
+}
+
 /** Returns the elements followed by those of `added` that are not among them yet, without duplicates. */
 export function withUnique(elements: readonly JsonValue[], added: readonly JsonValue[]): JsonValue[] {
   const missing = new Elements(added);
@@ -39,9 +54,15 @@ class Elements {
   readonly #keys = new Set<string>();
 
   constructor(values: readonly JsonValue[]) {
-    for (const value of values)
-      if (isPlain(value)) this.#plain.add(value);
-      else this.#keys.add(elementKey(value));
+    for (const value of values) this.add(value);
+  }
+
+  /** @returns whether it was not there */
+  add(value: JsonValue): boolean {
+    const before = this.size;
+    if (isPlain(value)) this.#plain.add(value);
+    else this.#keys.add(elementKey(value));
+    return this.size > before;
   }
 
   get size(): number {

@@ -2,6 +2,7 @@ import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { checkClassName } from '../../schema/model.ts';
+import { distinctAhead } from '../json/checked-ahead.ts';
 import { type InferredType, inferType } from '../json/infer.ts';
 import { checkKeys, checkWrapperKeys, namesRecord, withoutIncluded } from '../json/keys.ts';
 import { withUnique } from './equality.ts';
@@ -121,9 +122,9 @@ export function flattenForCreate(operator: Operator): JsonValue | undefined {
     case 'increment':
       return operator.amount;
     case 'add':
-      return [...operator.objects];
+      return operator.objects as JsonValue[];
     case 'addUnique':
-      return withUnique([], operator.objects);
+      return distinctAhead(operator.objects) ?? withUnique([], operator.objects);
     case 'remove':
       return [];
     case 'setOnInsert':

@@ -1,6 +1,6 @@
 import { fail } from '../../../errors/fail.ts';
 import type { Field } from '../../../schema/model.ts';
-import { applyEdits } from '../../../values/index.ts';
+import { applyEditsApart } from '../../../values/index.ts';
 import type { Assignment, Mutation, WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Session } from '../connection/database.ts';
@@ -117,13 +117,17 @@ export async function resolvePlan(
             dialect,
           )
         : null;
-    mutations.push(resolveEdits(mutation, new Map([...known, ...(late ?? [])]), records));
+    mutations.push(await resolveEdits(mutation, new Map([...known, ...(late ?? [])]), records));
   }
   return { ...plan, mutations };
 }
 
 /** @param known the columns that the update edits, and others known of its record */
-function resolveEdits(update: Update, known: Map<string, string | null>, { texts, changed }: EditedRecords): Update {
+async function resolveEdits(
+  update: Update,
+  known: Map<string, string | null>,
+  { texts, changed }: EditedRecords,
+): Promise<Update> {
   const key = recordKey(update.table.className, update.objectId);
   // The columns stay known even if the record rejects the edit.
   texts.set(key, known);
@@ -133,7 +137,7 @@ function resolveEdits(update: Update, known: Map<string, string | null>, { texts
   for (const { field, edits } of inColumnOrder(update)) {
     const label = `${update.table.className}.${field.name}`;
     const current = known.get(field.column) ?? null;
-    values.set(field, applyEdits(current, edits, field.type === 'Array' ? 'Array' : 'Object', label));
+    values.set(field, await applyEditsApart(current, edits, field.type === 'Array' ? 'Array' : 'Object', label));
   }
   const assignments = update.assignments.map((assignment): Assignment => {
     const { field, kind } = assignment;

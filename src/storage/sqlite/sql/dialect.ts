@@ -1,4 +1,4 @@
-import { storageOf } from '../../../values/index.ts';
+import { editsText, storageOf } from '../../../values/index.ts';
 import type { Dialect, SqlOut } from '../../sql/dialect.ts';
 import { quoted } from '../../sql/sql-writer.ts';
 import { writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
@@ -131,7 +131,7 @@ export const sqliteDialect: Dialect = {
       .add('rds_edit(')
       .name(field.column)
       .add(', ')
-      .bind(JSON.stringify(edits))
+      .bind(editsText(edits))
       .add(`, '${field.type === 'Array' ? 'Array' : 'Object'}', `)
       .bind(label)
       .add(')');

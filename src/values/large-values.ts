@@ -1,9 +1,10 @@
-import { bodyShare } from '../../admission/body-share.ts';
-import { fail, ServiceError } from '../../errors/fail.ts';
-import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { limits } from '../../kernel/limits.ts';
-import { type Container, keepAhead, keepPlainAhead } from './checked-ahead.ts';
-import { checkKey, checkKeys, checkWrapper, withoutIncluded } from './keys.ts';
+import { bodyShare, inTurns } from '../admission/body-share.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import { type Container, keepAhead, keepDistinctAhead, keepPlainAhead, plainAhead, textAhead } from './json/checked-ahead.ts';
+import { checkKey, checkKeys, checkWrapper, withoutIncluded } from './json/keys.ts';
+import { distinct } from './operators/equality.ts';
 
 /** Weight of what is checked in one turn of the event loop. */
 const TURN_WEIGHT = 20_000;
@@ -18,26 +19,45 @@ const CHARACTERS_PER_WEIGHT = 64;
  * @param fields values and operators, as a client has sent them
  * @param system whose turns are used
  */
-export async function checkAhead(fields: JsonObject, system: string): Promise<void> {
+export async function checkAhead(fields: JsonObject, system: string, mode: 'create' | 'update'): Promise<void> {
   for (const name of Object.keys(fields)) {
-    const value = operandsOf(fields[name] as JsonValue);
-    if (typeof value !== 'object' || value === null || weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT) continue;
-    try {
-      const text = await new LargeValue(system).textOf(value, 0);
-      // Makes one text of its parts now.
-      await bodyShare.inTurn(system, () => text.charCodeAt(0));
-      keepAhead(value, { text });
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      keepAhead(value, { error });
-    }
+    const sent = fields[name] as JsonValue;
+    const value = operandOf(sent);
+    if (!isContainer(value) || weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT) continue;
+    await checkValue(value, system);
+    const isUnique = mode === 'create' && Array.isArray(value) && value !== sent && (sent as JsonObject).__op === 'AddUnique';
+    if (isUnique) await removeDuplicates(plainAhead(value) ?? value, system);
   }
 }
 
-/** Returns the operands of a field operator, or the value itself. */
-function operandsOf(value: JsonValue): JsonValue {
-  const isOperator = typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, '__op');
-  return isOperator && Array.isArray(value.objects) ? value.objects : value;
+async function checkValue(value: Container, system: string): Promise<void> {
+  try {
+    const text = await new LargeValue(system).textOf(value, 0);
+    // Makes one text of its parts now.
+    await bodyShare.inTurn(system, () => text.charCodeAt(0));
+    keepAhead(value, { text });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    keepAhead(value, { error });
+  }
+}
+
+/** Makes what AddUnique stores in a new record. */
+async function removeDuplicates(operands: JsonValue[], system: string): Promise<void> {
+  if (textAhead(operands) === undefined) return;
+  const kept = await inTurns(system, distinct(operands));
+  if (kept.length === operands.length) {
+    keepDistinctAhead(operands, operands);
+    return;
+  }
+  await checkValue(kept, system);
+  keepDistinctAhead(operands, kept);
+}
+
+/** Returns the operand of a field operator, or the value itself. */
+function operandOf(value: JsonValue): JsonValue {
+  const isOperator = isContainer(value) && !Array.isArray(value) && Object.hasOwn(value, '__op');
+  return isOperator ? (value.objects ?? value.amount ?? null) : value;
 }
 
 /** Returns the weight of a value; something beyond `max` if it is heavier. */
