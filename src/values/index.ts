@@ -12,7 +12,7 @@ export { checkText, parseRequestJson } from './json/json-input.ts';
 export { parseLongJson, parseScannedJson, scanJson } from './json/json-long.ts';
 export { bodyBounds, type JsonBounds } from './json/json-scan.ts';
 export { checkKeys, checkPath } from './json/keys.ts';
-export { checkAhead } from './large-values.ts';
+export { checkAhead, forgetChecked } from './large-values.ts';
 export { applyEdits } from './operators/apply.ts';
 export { applyEditsApart, editsText } from './operators/edit-thread.ts';
 export {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Field } from '../schema/model.ts';
 import { fieldsText, textAhead } from './json/checked-ahead.ts';
-import { checkAhead } from './large-values.ts';
+import { checkAhead, forgetChecked } from './large-values.ts';
 import { flattenForCreate, parseOperator } from './operators/parse.ts';
 import { arrayType, objectType } from './types/plain-types.ts';
 
@@ -89,4 +89,26 @@ test('a fault of an operand is thrown where it is used', async () => {
   const objects = [...many(50_000, (n) => n), { 'a.b': 1 }];
   await checkAhead({ List: { __op: 'AddUnique', objects } }, 'app', 'create');
   assert.throws(() => parseOperator({ __op: 'AddUnique', objects }), { key: 'invalidNestedKey' });
+});
+
+test('a value that changes after it was stored is checked again', async () => {
+  const value: JsonValue[] = many(50_000, (n) => n);
+  const fields = { List: value };
+  await checkAhead(fields, 'app', 'create');
+  forgetChecked(fields);
+  value.length = 1;
+  assert.equal(decoded(value), '[0]');
+  await checkAhead(
+    {
+      List: Object.assign(
+        value,
+        many(50_000, () => 1),
+      ),
+    },
+    'app',
+    'update',
+  );
+  value.length = 2;
+  await checkAhead(fields, 'app', 'update');
+  assert.equal(decoded(value), '[1,1]');
 });

@@ -2,14 +2,22 @@ import { bodyShare, inTurns } from '../admission/body-share.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { type Container, keepAhead, keepDistinctAhead, keepPlainAhead, plainAhead, textAhead } from './json/checked-ahead.ts';
+import {
+  type Container,
+  forgetAhead,
+  keepAhead,
+  keepDistinctAhead,
+  keepPlainAhead,
+  plainAhead,
+  textAhead,
+} from './json/checked-ahead.ts';
 import { checkKey, checkKeys, checkWrapper, withoutIncluded } from './json/keys.ts';
 import { distinct } from './operators/equality.ts';
 
 /** Weight of what is checked in one turn of the event loop. */
 const TURN_WEIGHT = 20_000;
 /** Weight up to which a field is cheap enough to be checked where it is planned, even in a record with very many of them. */
-const SMALL_WEIGHT = 100;
+const SMALL_WEIGHT = 8;
 /** Characters of a text that weigh as much as a value. */
 const CHARACTERS_PER_WEIGHT = 64;
 
@@ -23,10 +31,20 @@ export async function checkAhead(fields: JsonObject, system: string, mode: 'crea
   for (const name of Object.keys(fields)) {
     const sent = fields[name] as JsonValue;
     const value = operandOf(sent);
-    if (!isContainer(value) || weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT) continue;
+    if (!isContainer(value)) continue;
+    forgetAhead(value);
+    if (weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT) continue;
     await checkValue(value, system);
     const isUnique = mode === 'create' && Array.isArray(value) && value !== sent && (sent as JsonObject).__op === 'AddUnique';
     if (isUnique) await removeDuplicates(plainAhead(value) ?? value, system);
+  }
+}
+
+/** To be called when the values are stored, or never will be. */
+export function forgetChecked(fields: JsonObject): void {
+  for (const name of Object.keys(fields)) {
+    const value = operandOf(fields[name] as JsonValue);
+    if (isContainer(value)) forgetAhead(value);
   }
 }
 

@@ -5,6 +5,7 @@ import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import { refuseLarge } from '../../storage/column-values.ts';
 import type { Condition, Mutation, UpdateResult, WriteOutcome, WritePlan } from '../../storage/port.ts';
+import { forgetChecked } from '../../values/index.ts';
 import type { RecordContext, RecordSteps } from '../context/context.ts';
 import type { ResolvedFiles } from '../context/file-keeper.ts';
 import type { AddedSteps, Attempt, RuledFields, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
@@ -87,7 +88,9 @@ export async function commitRecords(
   try {
     return await commitOnce(prepared);
   } catch (failure) {
-    return retryOutdated(context, { prepared, failure }, prepareNow, commitOnce);
+    return await retryOutdated(context, { prepared, failure }, prepareNow, commitOnce);
+  } finally {
+    if (context.hasLongBody) for (const { fields } of prepared) forgetChecked(fields);
   }
 }
 

@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 
 export type Container = JsonValue[] | JsonObject;
 
-/** What is known of a large value before the write that stores it is planned (large-values.ts): its JSON text, or what is wrong with its inside. */
+/** What is known of a large value before the write that stores it is planned (values/large-values.ts): its JSON text, or what is wrong inside. */
 export type CheckedAhead = { readonly text: string } | { readonly error: unknown };
 
-/** Values that are checked ahead, by identity: nobody changes the inside of a value between its parsing and its storing. */
+/** Values that are checked ahead, by identity, until they are stored: a function may change them then, and store them again. */
 const known = new WeakMap<Container, CheckedAhead>();
 /** Arrays that hold included records, and the same with Pointers in their place. */
 const plain = new WeakMap<JsonValue[], JsonValue[]>();
@@ -15,6 +15,14 @@ const unique = new WeakMap<readonly JsonValue[], JsonValue[]>();
 
 export function keepAhead(value: Container, checked: CheckedAhead): void {
   known.set(value, checked);
+}
+
+/** Forgets what is known of a value. */
+export function forgetAhead(value: Container): void {
+  known.delete(value);
+  if (!Array.isArray(value)) return;
+  plain.delete(value);
+  unique.delete(value);
 }
 
 export function keepPlainAhead(elements: JsonValue[], withPointers: JsonValue[]): void {
