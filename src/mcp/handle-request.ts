@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { MIN_LONG_BODY_LENGTH } from '../admission/body-share.ts';
 import { ServiceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { CallerRequest, executeOnSystem } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
-import { type JsonBounds, parseLongJson, parseRequestJson } from '../values/index.ts';
+import { type JsonBounds, parseJson } from '../values/index.ts';
 import {
   appIdOf,
   type Caller,
@@ -64,10 +63,7 @@ export async function handleRequest(server: McpServer, request: FastifyRequest, 
   const text = bodyOf(request);
   // Release the text: the request object stays referenced until the answer was taken.
   request.body = undefined;
-  const body =
-    text.length < MIN_LONG_BODY_LENGTH
-      ? parseRequestJson(text, bounds.levels, bounds.marks)
-      : await parseLongJson(text, bounds, appId ?? '');
+  const body = await parseJson(text, bounds, appId ?? '');
   const tools = server.registry.select((request.query as ReadonlyMap<string, string>).get('toolsets'));
   const credentials = credentialsOf(request.headers);
   const caller = new CallerRequest(server.services, request, startedAt);

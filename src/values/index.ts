@@ -9,7 +9,7 @@ export { fieldsText } from './json/checked-ahead.ts';
 export { type InferredType, inferType } from './json/infer.ts';
 export { parseIsoDate } from './json/iso.ts';
 export { checkText, parseRequestJson } from './json/json-input.ts';
-export { parseLongJson, parseScannedJson, scanJson } from './json/json-long.ts';
+export { parseJson, parseScannedJson, scanJson } from './json/json-long.ts';
 export { bodyBounds, type JsonBounds } from './json/json-scan.ts';
 export { checkKeys, checkPath } from './json/keys.ts';
 export { checkAhead, forgetChecked } from './large-values.ts';

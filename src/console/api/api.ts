@@ -7,7 +7,7 @@ import { faultPlace } from '../../observe/index.ts';
 import { CallerRequest, executeOnSystem } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
 import { consoleSession } from '../../users/index.ts';
-import { parseRequestJson } from '../../values/index.ts';
+import { bodyBounds, parseJson } from '../../values/index.ts';
 import { apiPath } from '../context/addresses.ts';
 import type { ConsoleCookies } from '../context/cookies.ts';
 import type { ConsoleServices } from '../context/services.ts';
@@ -91,7 +91,7 @@ function answer({ services, build }: ApiParts, request: FastifyRequest, reply: F
     appId,
     mayWrite: isWrite,
     async run(system) {
-      const sent = { params, query: request.query as ReadonlyMap<string, string>, body: bodyOf(request) };
+      const sent = { params, query: request.query as ReadonlyMap<string, string>, body: await bodyOf(request, system.appId) };
       reply.send(JSON.stringify(await run({ system, sent, request, reply, caller })));
     },
     refuse: (error) => refuse(services, reply, error),
@@ -99,11 +99,11 @@ function answer({ services, build }: ApiParts, request: FastifyRequest, reply: F
   });
 }
 
-/** @throws invalidJson (107) */
-function bodyOf({ body, headers }: FastifyRequest): JsonValue | undefined {
+/** @param system whose turns a long body uses @throws invalidJson (107), tooManyValues (413) */
+async function bodyOf({ body, headers }: FastifyRequest, system: string): Promise<JsonValue | undefined> {
   if (typeof body !== 'string' || body === '') return undefined;
   if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return fail('invalidJson', 'the body should be JSON');
-  return parseRequestJson(body);
+  return parseJson(body, bodyBounds, system);
 }
 
 /** Answers with an error. */

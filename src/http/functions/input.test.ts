@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { parseLongJson } from '../../values/index.ts';
+import { parseJson } from '../../values/index.ts';
 import { readInput } from './input.ts';
 
 const read = async (type: string, body: string) => {
   const request = { method: 'POST', headers: { 'content-type': type }, body, url: '/' } as unknown as FastifyRequest;
-  return (await readInput(request, 'app', (text, bounds) => parseLongJson(text, bounds, 'app'))).fields;
+  return (await readInput(request, 'app', (text, bounds) => parseJson(text, bounds, 'app'))).fields;
 };
 const object = (keys: number) => `{${Array.from({ length: keys }, (_, n) => `"k${n}":0`).join()}}`;
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { bodyShare } from '../../admission/body-share.ts';
+import { bodyShare, MIN_LONG_BODY_LENGTH } from '../../admission/body-share.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { parseScanned } from './json-input.ts';
+import { parseRequestJson, parseScanned } from './json-input.ts';
 import { type Cut, type JsonBounds, JsonScan } from './json-scan.ts';
 
 /** Number of characters that are scanned in one turn of the event loop. */
@@ -33,11 +33,12 @@ export async function parseScannedJson({ text, cuts }: ScannedJson, levels: numb
 }
 
 /**
- * Parses a JSON text from outside like `parseRequestJson`, but a long one in parts. For texts whose memory is bounded otherwise.
+ * Parses a JSON text from outside, a long one in parts. For texts whose memory is bounded otherwise.
  * @param system whose turns are used
- * @throws what `scanJson` and `parseScannedJson` throw
+ * @throws what `parseRequestJson` throws
  */
-export async function parseLongJson(text: string, bounds: JsonBounds, system: string): Promise<JsonValue> {
+export async function parseJson(text: string, bounds: JsonBounds, system: string): Promise<JsonValue> {
+  if (text.length < MIN_LONG_BODY_LENGTH) return parseRequestJson(text, bounds.levels, bounds.marksApart);
   return parseScannedJson(await scanJson(text, bounds, system), bounds.levels, system);
 }
 
