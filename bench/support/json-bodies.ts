@@ -1,7 +1,7 @@
 /** A request with a large body. */
 export interface LargeBody {
   readonly name: string;
-  readonly method: 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly type?: string;
   readonly isChunked?: true;
@@ -15,6 +15,8 @@ export interface BodyTargets {
   readonly table: string;
   /** A record whose `List` has 500,000 elements. */
   readonly listed: string;
+  /** A record with a text of 20 MB. */
+  readonly large: string;
   /** A record to be updated. */
   readonly plain: string;
 }
@@ -311,4 +313,25 @@ function otherBodies({ appId, table }: BodyTargets): LargeBody[] {
   ];
 }
 
-export const largeBodies = (targets: BodyTargets): LargeBody[] => [...dataBodies(targets), ...otherBodies(targets)];
+/** Reads of what large bodies have stored. */
+function largeAnswers({ table, large, listed }: BodyTargets): LargeBody[] {
+  const path = `/platform/classes/${table}`;
+  const read = (name: string, at: string): LargeBody => ({
+    name: `read: ${name}`,
+    method: 'GET',
+    path: at,
+    make: () => Buffer.alloc(0),
+  });
+  const where = (text: string) => `${path}?where=${encodeURIComponent(text)}`;
+  return [
+    read('a record of 20 MB', `${path}/${large}`),
+    read('a list of one such record', where(JSON.stringify({ objectId: large }))),
+    read('an Array of 390,000', `${path}/${listed}`),
+  ];
+}
+
+export const largeBodies = (targets: BodyTargets): LargeBody[] => [
+  ...largeAnswers(targets),
+  ...dataBodies(targets),
+  ...otherBodies(targets),
+];
