@@ -5,8 +5,8 @@ import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { parseRequestJson, parseScanned } from './json-input.ts';
 import { type Cut, type JsonBounds, JsonScan } from './json-scan.ts';
 
-/** Number of characters that are scanned in one turn of the event loop. */
-const SCAN_CHARACTERS = 2_000_000;
+/** Number of characters that are scanned in one turn of the event loop: some milliseconds, also before the code is compiled. */
+const SCAN_CHARACTERS = 500_000;
 
 /** A JSON text that was scanned but not yet parsed. */
 export type ScannedJson = Pick<JsonScan, 'text' | 'marks' | 'cuts'>;
