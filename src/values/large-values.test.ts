@@ -19,34 +19,34 @@ const included = { __type: 'Object', className: 'Accounts', objectId: 'a', Name:
 
 /** Values, and whether they are so large that they are checked ahead. */
 const values: readonly (readonly [string, JsonValue])[] = [
-  ['numbers', many(100_000, (n) => n / 2)],
+  ['numbers', many(45_000, (n) => n / 2)],
   ['texts', many(3_000, (n) => `${'"\\é'.repeat(500)}${n}`)],
   ['one text', ['x'.repeat(3_000_000)]],
   ['objects', many(30_000, (n) => ({ a: n, b: [null, true], 'ש"': {} }))],
-  ['keys', keyed(50_000, (n) => n)],
+  ['keys', keyed(25_000, (n) => n)],
   ['heavy members', keyed(5, () => many(30_000, (n) => ({ a: n })))],
-  ['a heavy member among light ones', [1, many(50_000, String), 2, { a: many(50_000, String) }]],
+  ['a heavy member among light ones', [1, many(25_000, String), 2, { a: many(25_000, String) }]],
   [
     'what is nested deeply',
     nested(
       80,
-      many(50_000, (n) => n),
+      many(25_000, (n) => n),
     ),
   ],
   ['Dates and Pointers', many(20_000, (n) => (n % 2 ? date : { __type: 'Pointer', className: 'Accounts', objectId: `a${n}` }))],
   ['included records', [...many(20_000, (n) => n), ...many(20_000, () => included), many(30_000, () => 1), included]],
-  ['nothing inside', many(50_000, () => [])],
+  ['nothing inside', many(25_000, () => [])],
   // Those with a fault.
-  ['a forbidden key at the end', [...many(50_000, (n) => n), JSON.parse('{"__proto__":1}')]],
-  ['a key with a dot', { ...keyed(50_000, (n) => n), 'a.b': 1 }],
-  ['a key with a dollar sign before a heavy value', { a: 1, $b: many(50_000, (n) => n) }],
-  ['a malformed Date', [many(50_000, (n) => n), { __type: 'Date', iso: 'today' }]],
-  ['a heavy object that is no Pointer', [{ __type: 'Pointer', ...keyed(50_000, (n) => n) }]],
+  ['a forbidden key at the end', [...many(25_000, (n) => n), JSON.parse('{"__proto__":1}')]],
+  ['a key with a dot', { ...keyed(25_000, (n) => n), 'a.b': 1 }],
+  ['a key with a dollar sign before a heavy value', { a: 1, $b: many(25_000, (n) => n) }],
+  ['a malformed Date', [many(25_000, (n) => n), { __type: 'Date', iso: 'today' }]],
+  ['a heavy object that is no Pointer', [{ __type: 'Pointer', ...keyed(25_000, (n) => n) }]],
   [
     'too many levels',
     nested(
       120,
-      many(50_000, (n) => n),
+      many(25_000, (n) => n),
     ),
   ],
 ];
@@ -86,13 +86,13 @@ for (const op of ['AddUnique', 'Add', 'Remove'])
   });
 
 test('a fault of an operand is thrown where it is used', async () => {
-  const objects = [...many(50_000, (n) => n), { 'a.b': 1 }];
+  const objects = [...many(25_000, (n) => n), { 'a.b': 1 }];
   await checkAhead({ List: { __op: 'AddUnique', objects } }, 'app', 'create');
   assert.throws(() => parseOperator({ __op: 'AddUnique', objects }), { key: 'invalidNestedKey' });
 });
 
 test('a value that changes after it was stored is checked again', async () => {
-  const value: JsonValue[] = many(50_000, (n) => n);
+  const value: JsonValue[] = many(25_000, (n) => n);
   const fields = { List: value };
   await checkAhead(fields, 'app', 'create');
   forgetChecked(fields);
@@ -102,7 +102,7 @@ test('a value that changes after it was stored is checked again', async () => {
     {
       List: Object.assign(
         value,
-        many(50_000, () => 1),
+        many(25_000, () => 1),
       ),
     },
     'app',

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { unescape as decodePercents } from 'node:querystring';
 import { test } from 'node:test';
-import { parseForm } from './form.ts';
+import { decodeText } from '../endpoint/parse-request.ts';
+import { parseForm, parseLongForm } from './form.ts';
 
 for (const [text, fields] of [
   ['', {}],
@@ -57,3 +59,18 @@ test('a form of many values is read in linear time, one of too many not at all',
   assert.throws(() => parseForm(values(10_000_000)), { key: 'invalidJson' });
   assert.ok(performance.now() - started < 2_000);
 });
+for (const [what, unit] of [
+  ['escapes', '%D7%A9a+'],
+  ['characters of four bytes', '%F0%9F%98%80'],
+  ['invalid escapes', '%%zz%4'],
+  ['bytes that are not UTF-8', '%ff%80'],
+  ['plain text', 'שלום 😀'],
+] as const)
+  test(`a long form is read as a short one is: ${what}`, async () => {
+    const text = `a=${unit.repeat(60_000)}&${unit.repeat(40_000)}=b&c=${unit}`;
+    const read = await parseLongForm(text, 'app');
+    const part = decodeText(unit, decodePercents);
+    assert.deepEqual(Object.keys(read), ['a', part.repeat(40_000), 'c']);
+    assert.ok(read.a === part.repeat(60_000));
+    assert.deepEqual(parseForm(text), read);
+  });
