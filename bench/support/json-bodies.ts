@@ -205,6 +205,7 @@ function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
     post(
       'batch of 1,000 items of 20 KB',
       batch(() => Array.from({ length: 1_000 }, () => item(`{"Text":"${'a'.repeat(20_000)}"}`)).join(',')),
+      { path: '/platform/batch' },
     ),
     post(
       'batch of 1,000 items of 20 KB in an Object',
