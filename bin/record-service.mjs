@@ -1,14 +1,13 @@
 #!/usr/bin/env node
-/** The operator's program: the TypeScript sources in a clone, the built JavaScript in the published package. */
+/** The operator's program: the TypeScript sources in a clone, the built JavaScript in the published package, which npm has installed. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureInstalled, findNode, flagsOf, launching, root, run } from '../scripts/runtime.mjs';
+import { currentNode, flagsOf, launching, root, run } from '../scripts/runtime.mjs';
 
-launching(() => {
+launching(async () => {
   const sources = join(root, 'src/main.ts');
-  const isClone = existsSync(sources);
-  if (isClone) ensureInstalled({ production: true });
-  const main = isClone ? sources : join(root, 'dist/main.js');
   const args = process.argv.slice(2);
-  run(findNode(), [...flagsOf(args[0]), main, ...args]);
+  if (!existsSync(sources)) return run(currentNode(), [...flagsOf(args[0]), join(root, 'dist/main.js'), ...args]);
+  const { prepare } = await import('../scripts/install.mjs');
+  run(await prepare({ production: true }), [...flagsOf(args[0]), sources, ...args]);
 });

@@ -7,28 +7,28 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { builtOfSources, MANIFEST, packageDir, programDir } from '../src/console/program/location.ts';
-import { ensureInstalled, LaunchError, launching } from './runtime.mjs';
+import { exclusively } from './exclusive.mjs';
+import { ensureInstalled } from './install.mjs';
+import { LaunchError, launching } from './runtime.mjs';
 
 const consoleDir = join(packageDir, 'console');
 /** Number of builds kept: a running process may still serve an older one. */
 const MAX_KEPT = 3;
-const POLL_MS = 200;
 
 await launching(async () => {
   const directory = process.argv[2] === undefined ? programDir() : resolve(process.argv[2]);
   const lock = `${builtOfSources}.lock`;
   mkdirSync(dirname(lock), { recursive: true });
-  await withLock(lock, () => {
+  await exclusively(lock, async () => {
     // Another process may have built it meanwhile.
-    if (!existsSync(join(directory, MANIFEST))) build(directory);
+    if (!existsSync(join(directory, MANIFEST))) await build(directory);
   });
 });
 
-function build(directory: string): void {
-  ensureInstalled({ folder: consoleDir });
+async function build(directory: string): Promise<void> {
+  await ensureInstalled({ folder: consoleDir });
   const temporary = `${directory}.${process.pid}`;
   mkdirSync(dirname(directory), { recursive: true });
   try {
@@ -70,37 +70,4 @@ function removeOld(): void {
   const built = globSync('*', { cwd: builtOfSources }).map((name) => join(builtOfSources, name));
   const byAge = built.map((path) => ({ path, at: statSync(path).mtimeMs })).sort((a, b) => b.at - a.at);
   for (const { path } of byAge.slice(MAX_KEPT)) rmSync(path, { recursive: true, force: true });
-}
-
-/** Runs work in one process at a time. A lock whose process has ended is taken over. */
-async function withLock(file: string, work: () => void): Promise<void> {
-  while (!take(file)) await wait(POLL_MS);
-  try {
-    work();
-  } finally {
-    rmSync(file, { force: true });
-  }
-}
-
-function take(file: string): boolean {
-  try {
-    writeFileSync(file, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  if (!isHeld(file)) rmSync(file, { force: true });
-  return false;
-}
-
-function isHeld(file: string): boolean {
-  try {
-    const pid = Number(readFileSync(file, 'utf8'));
-    // The file may have been created but not written yet.
-    if (!(pid > 0)) return Date.now() - statSync(file).mtimeMs < 10_000;
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

@@ -4,7 +4,8 @@
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { ensureInstalled, findNode, LaunchError, launching, root, run } from './runtime.mjs';
+import { ensureInstalled, prepare } from './install.mjs';
+import { LaunchError, launching, root, run } from './runtime.mjs';
 import { FOLDERS, groupsOf, testsAt, writeGroups } from './test-files.mjs';
 
 /** `node:sqlite` still announces itself as experimental. */
@@ -52,13 +53,13 @@ function testArguments(args) {
   ];
 }
 
-launching(() => {
+launching(async () => {
   const [name = '', ...args] = process.argv.slice(2);
   const command = commands.get(name);
   if (!command) throw new LaunchError(`Usage: node scripts/launch.mjs ${[...commands.keys()].join('|')}`);
   process.chdir(root);
-  ensureInstalled({ production: name === 'start' });
+  const node = await prepare({ production: name === 'start' });
   // Types of their packages are checked too, and the site is built.
-  if (name === 'check') for (const folder of ['console', 'site']) ensureInstalled({ folder: join(root, folder) });
-  run(findNode(), command(args), name === 'dev' ? { LOG_LEVEL: process.env.LOG_LEVEL ?? 'debug' } : {});
+  if (name === 'check') for (const folder of ['console', 'site']) await ensureInstalled({ folder: join(root, folder) });
+  run(node, command(args), name === 'dev' ? { LOG_LEVEL: process.env.LOG_LEVEL ?? 'debug' } : {});
 });

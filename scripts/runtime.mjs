@@ -1,11 +1,10 @@
 /**
- * Finds or installs the runtime of the project. Plain JavaScript without dependencies, because it must run on an older Node and before anything is
- * installed.
+ * Starts the project's programs. Plain JavaScript without dependencies, because it must run on an older Node and before anything is installed.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Node major version that the sources need, for type stripping and `node:sqlite`. */
@@ -20,69 +19,35 @@ export const compileCache = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_m
 /** Threads for files and passwords, 4 by default: a flush must not wait for passwords that are hashed. */
 const UV_THREADPOOL_SIZE = '16';
 
-const LOCK = join(root, 'package-lock.json');
-
-const currentIsNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR;
+/** Binary of this process. npm puts the pinned Node first in PATH, so it may be a file that `npm ci` removes. */
+const current = existsSync(process.execPath) ? realpathSync(process.execPath) : undefined;
 
 /** A failure that is reported by its message, without a stack. */
 export class LaunchError extends Error {}
 
-/** Makes npm report errors only. */
-const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
-
 /**
- * Installs the dependencies if `node_modules` differs from `package-lock.json`.
+ * Whether a file is a Node binary of the required major version.
  *
- * @param {{ production?: boolean, folder?: string }} [options] `production`: omit development dependencies unless some are installed already;
- * `folder`: of the
- *   package, by default this one.
- * @throws {LaunchError} if npm cannot install.
+ * @param {string} file
  */
-export function ensureInstalled({ production = false, folder = root } = {}) {
-  // The published package has no lock file; npm installed its dependencies.
-  const wanted = readPackages(join(folder, 'package-lock.json'));
-  // npm's record of what it has installed.
-  const present = readPackages(join(folder, 'node_modules/.package-lock.json'));
-  if (!wanted || isInstalled(wanted, present, !production)) return;
-  process.stderr.write('Installing dependencies (npm ci) ...\n');
-  const isWhole = !production || Object.values(present ?? {}).some(({ dev }) => dev);
-  const quiet = [isWhole ? '--include=dev' : '--omit=dev', ...QUIET];
-  // `npm ci` refuses a lock file written with a registry that lacks some platform packages; `npm install` accepts it.
-  const first = npm(['ci', ...quiet], folder);
-  if (first.ok) return;
-  const second = npm(['install', '--no-save', ...quiet], folder);
-  if (!second.ok) throw new LaunchError(`npm ci failed:\n${first.output}\nnpm install failed:\n${second.output}`);
+export function isNewEnough(file) {
+  if (!existsSync(file)) return false;
+  if (realpathSync(file) === current) return isServed(process.versions.node);
+  return isServed(spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout?.slice(1));
 }
 
+/** @param {string | undefined} version */
+const isServed = (version) => Number(version?.split('.')[0]) >= NEEDED_MAJOR;
+
 /**
- * Finds the Node binary to run the sources with: the pinned one of the npm package `node`, else the current one.
+ * Returns the Node binary of this process.
  *
  * @returns {string} an absolute path.
- * @throws {LaunchError} if there is no Node of the required major version.
+ * @throws {LaunchError} if it is too old.
  */
-export function findNode() {
-  // npm puts the pinned Node first in PATH, so this process may run on a file that `npm ci` has just removed.
-  const found = pinnedNode() ?? (currentIsNewEnough && existsSync(process.execPath) ? process.execPath : installedNode());
-  if (found) return found;
-  // The published package has no lock file, and does not bring a Node.
-  const remedy = existsSync(LOCK) ? 'install it, or run "npm ci" with install scripts on' : 'install it';
-  throw new LaunchError(`Node ${NEEDED_MAJOR} or newer is needed, and this is ${process.version}: ${remedy}.`);
-}
-
-/** Installs the pinned Node. @returns {string | undefined} its path */
-function installedNode() {
-  if (existsSync(join(root, 'node_modules/node/package.json'))) {
-    // With `ignore-scripts`, the package is installed but its script has not fetched the binary.
-    npm(['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error']);
-    return pinnedNode();
-  }
-  // Without development dependencies, which include the package `node`: installs the platform package that its script would fetch.
-  const version = readPackages(LOCK)?.['node_modules/node']?.version;
-  if (!version) return undefined;
-  process.stderr.write(`Installing Node ${version} ...\n`);
-  // npm must see the lock file; otherwise it would replace locked versions by current ones.
-  npm(['install', '--no-save', '--omit=dev', ...QUIET, `${platformPackage()}@${version}`]);
-  return pinnedNode();
+export function currentNode() {
+  if (isNewEnough(process.execPath)) return process.execPath;
+  throw new LaunchError(`Node ${NEEDED_MAJOR} or newer is needed, and this is ${process.version}: install it.`);
 }
 
 /**
@@ -110,7 +75,7 @@ export function flagsOf(command) {
  * @param {NodeJS.ProcessEnv} [env] additional variables.
  */
 export function run(node, args, env = {}) {
-  const path = [join(root, 'node_modules/.bin'), process.env.PATH].filter(Boolean).join(delimiter);
+  const path = [join(root, 'node_modules/.bin'), dirname(node), process.env.PATH].filter(Boolean).join(delimiter);
   const child = spawn(node, args, {
     stdio: 'inherit',
     env: { UV_THREADPOOL_SIZE, ...process.env, NODE_COMPILE_CACHE: compileCache, ...env, PATH: path },
@@ -155,70 +120,4 @@ export async function launching(body) {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
-}
-
-/**
- * Compares names and versions; file times are meaningless after a checkout or a restored cache.
- *
- * @param {Record<string, LockedPackage>} wanted
- * @param {Record<string, LockedPackage> | undefined} present
- * @param {boolean} needsDev whether development dependencies are required too
- */
-function isInstalled(wanted, present, needsDev) {
-  if (!present) return false;
-  return Object.entries(wanted).every(([path, { version, optional, dev, devOptional, link }]) => {
-    if (!path.startsWith('node_modules/') || link) return true;
-    const installed = present[path];
-    if (installed) return installed.version === version;
-    return Boolean(optional || devOptional || (dev && !needsDev));
-  });
-}
-
-/**
- * @typedef {{ version?: string, optional?: boolean, dev?: boolean, devOptional?: boolean, link?: boolean }} LockedPackage
- * @param {string} file
- * @returns {Record<string, LockedPackage> | undefined} undefined if there is no readable file.
- */
-function readPackages(file) {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')).packages;
-  } catch {
-    return undefined;
-  }
-}
-
-/** @returns {string} name of the npm package with the Node binary for this platform. */
-function platformPackage() {
-  const platform = process.platform === 'win32' ? 'win' : process.platform;
-  const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
-  return `${prefix}-${platform}-${process.arch}`;
-}
-
-function pinnedNode() {
-  const binary = process.platform === 'win32' ? 'bin/node.exe' : 'bin/node';
-  const packages = ['node', `node/node_modules/${platformPackage()}`, platformPackage()];
-  return packages.map((name) => join(root, 'node_modules', name, binary)).find((file) => existsSync(file) && isNewEnough(file));
-}
-
-/** @param {string} file */
-function isNewEnough(file) {
-  if (realpathSync(file) === process.execPath) return currentIsNewEnough;
-  const { stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' });
-  return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= NEEDED_MAJOR;
-}
-
-/**
- * @param {string[]} args
- * @param {string} [cwd] directory of the package
- */
-function npm(args, cwd = root) {
-  const { npm_execpath: script, npm_node_execpath: node } = process.env;
-  // Without node_modules/.bin: npm must not run on the binary that it is about to replace.
-  const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.startsWith(join(root, 'node_modules')));
-  const options = { cwd, encoding: /** @type {const} */ ('utf8'), env: { ...process.env, PATH: path.join(delimiter) } };
-  const result =
-    script && node && existsSync(node)
-      ? spawnSync(node, [script, ...args], options)
-      : spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });
-  return { ok: result.status === 0, output: result.error?.message ?? `${result.stdout}${result.stderr}` };
 }

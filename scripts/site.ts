@@ -8,15 +8,16 @@ import { spawnSync } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { builtSiteFindings } from './built-site.ts';
-import { ensureInstalled, LaunchError, launching, root } from './runtime.mjs';
+import { ensureInstalled } from './install.mjs';
+import { LaunchError, launching, root } from './runtime.mjs';
 
 const siteDir = join(root, 'site');
 
-await launching(() => {
+await launching(async () => {
   const [command, ...args] = process.argv.slice(2);
   const base = process.env.SITE_BASE ?? '/';
   if (!/^\/(?:[^?#]*\/)?$/.test(base)) throw new LaunchError('SITE_BASE: must begin and end with a slash, such as /docs/');
-  ensureInstalled({ folder: siteDir });
+  await ensureInstalled({ folder: siteDir });
   if (command === 'dev') process.exitCode = vitepress(['dev', '--host', '127.0.0.1', ...args]);
   else if (command === 'build') build(resolve(args[0] ?? join(siteDir, 'dist')), base);
   else throw new LaunchError('Usage: node scripts/site.ts dev|build');
