@@ -18,7 +18,7 @@ const consoleDir = join(packageDir, 'console');
 const MAX_KEPT = 3;
 
 await launching(async () => {
-  const directory = process.argv[2] === undefined ? programDir() : resolve(process.argv[2]);
+  const directory = process.argv[2] === undefined ? await programDir() : resolve(process.argv[2]);
   const lock = `${builtOfSources}.lock`;
   mkdirSync(dirname(lock), { recursive: true });
   await exclusively(lock, async () => {

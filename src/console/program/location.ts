@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -17,13 +18,19 @@ export const builtOfSources = join(packageDir, 'node_modules/.cache/console');
 
 const SOURCES = 'console/{package.json,package-lock.json,vite.config.ts,tsconfig.json,src/**/*}';
 
-/** Returns the directory of the built program, or in which to build it; with sources it depends on their hash. @throws errors of the file system */
-export function programDir(): string {
+/**
+ * Returns the directory of the built program, or in which to build it; with sources it depends on their hash.
+ * @throws errors of the file system
+ */
+export async function programDir(): Promise<string> {
   if (!hasSources()) return published;
-  const files = globSync(SOURCES, { cwd: packageDir, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).sort();
+  const paths: string[] = [];
+  for await (const entry of glob(SOURCES, { cwd: packageDir, withFileTypes: true }))
+    if (entry.isFile()) paths.push(join(entry.parentPath, entry.name));
+  paths.sort();
+  const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
   // Zero bytes separate names and contents unambiguously.
-  const parts = paths.map((path) => `${path.slice(packageDir.length)}\0${readFileSync(path, 'utf8')}\0`);
+  const parts = paths.map((path, at) => `${path.slice(packageDir.length)}\0${texts[at]}\0`);
   return join(builtOfSources, hash('sha256', parts.join(''), 'hex').slice(0, 24));
 }
 

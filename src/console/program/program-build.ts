@@ -48,7 +48,7 @@ export class ProgramBuild {
   }
 
   async #find(): Promise<void> {
-    const directory = programDir();
+    const directory = await programDir();
     try {
       this.#state = await readProgram(directory);
       return;
