@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { openCommandContext } from '../../src/command-context.ts';
-import { parseSettings } from '../../src/config/config.ts';
 import type { ServiceProcess } from '../../test/support/service-process.ts';
 import type { BenchContext } from '../support/context.ts';
 import { cpuSecondsOf } from '../support/cpu.ts';
 import { declareTable, fill, serviceTarget } from '../support/fill.ts';
 import { LoadClient } from '../support/load-client.ts';
+import { addSystems, masterOf } from '../support/many-systems.ts';
 import { count, median, milliseconds, note, printTable, ratio, verdict } from '../support/report.ts';
 import { reads } from './access.ts';
 
@@ -80,14 +79,13 @@ async function scrapesOfMany({ scratch }: BenchContext): Promise<void> {
   const directory = await scratch.directory();
   const first = await scratch.service(directory);
   await first.stop();
-  const made = await addSystems(directory);
+  const made = await addSystems(directory, SYSTEMS - 1);
   const service = await scratch.service(directory, undefined, undefined, env);
   const begun = await scrape(service);
   const closed = await repeated(service);
-  for (const { appId, masterKey } of made) {
-    const headers = { 'X-Platform-Application-Id': appId, 'X-Platform-Master-Key': masterKey };
-    const { status } = await fetch(`${service.url}/platform/classes/Accounts?limit=1`, { headers });
-    if (status !== 200) throw new Error(`a read of ${appId} answered ${status}`);
+  for (const system of made) {
+    const { status } = await fetch(`${service.url}/platform/classes/Accounts?limit=1`, { headers: masterOf(system) });
+    if (status !== 200) throw new Error(`a read of ${system.appId} answered ${status}`);
   }
   note(`${made.length} systems are open`);
   const open = await repeated(service);
@@ -111,20 +109,4 @@ async function repeated(service: ServiceProcess): Promise<number[]> {
     times.push(await scrape(service));
   }
   return times;
-}
-
-/** Adds systems without starting the program for each. */
-async function addSystems(directory: string): Promise<{ appId: string; masterKey: string }[]> {
-  const { config } = parseSettings({ DATA_DIR: directory, LOG_LEVEL: 'silent' }, directory);
-  const context = await openCommandContext(config, undefined, 'used');
-  const made: { appId: string; masterKey: string }[] = [];
-  try {
-    while (made.length < SYSTEMS - 1) {
-      made.push(await context.administration.addSystem({ appId: `bench${made.length}` }));
-      if (made.length % 100 === 0) note(`${made.length} systems are made`);
-    }
-  } finally {
-    await context.close();
-  }
-  return made;
 }
