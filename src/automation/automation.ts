@@ -10,6 +10,7 @@ import { queueTable } from './queue/index.ts';
 import { LiveProcesses } from './queue/live-processes.ts';
 import { CircuitBreaker } from './run/circuit-breaker.ts';
 import { ClockWatch } from './run/clock-watch.ts';
+import { PollPace } from './run/poll-pace.ts';
 import type { JobServices } from './run/services.ts';
 import { BackgroundTasks, Sweep } from './run/sweep.ts';
 import { SystemWorker } from './run/system-worker.ts';
@@ -64,6 +65,7 @@ export class Automation implements WriteListener {
   readonly #uncertainWrites = new UncertainWrites((appId, schedules) => this.#scheduleVisit(appId, schedules));
   /** Systems being polled, so that one that hangs does not block the others. */
   readonly #polled = new Set<System>();
+  readonly #pace = new PollPace();
   readonly #background = new BackgroundTasks();
   readonly #sweep = new Sweep({
     readSystems: async () => {
@@ -228,7 +230,7 @@ export class Automation implements WriteListener {
   async #pollOpenSystems(): Promise<void> {
     for (const look of [() => this.#followSystems(), () => this.#processes.alive(this.#systems)])
       await look().catch((error) => this.#report(error, 'the systems and processes could not be looked at'));
-    for (const system of this.#systems.opened()) {
+    for (const system of this.#pace.due(this.#systems.opened())) {
       if (this.#isClosed) return;
       const worker = this.#workers.get(system);
       const news = worker?.mayHaveNews;
@@ -289,9 +291,7 @@ export class Automation implements WriteListener {
     this.#services.functions.leave(FUNCTIONS_TIMEOUT_MS);
     const bound = wait(CLOSE_TIMEOUT_MS + 1_000, undefined, { ref: false });
     clearInterval(this.#timer);
-    this.#clock.close();
-    this.#jobsDue.close();
-    this.#schedulesDue.close();
+    for (const watch of [this.#clock, this.#jobsDue, this.#schedulesDue]) watch.close();
     const background = Promise.all([this.#polling, this.#sweep.ended()]);
     const open = [...this.#systems.opened()].map((system) => this.#workers.get(system)).filter((worker) => worker !== undefined);
     await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_TIMEOUT_MS)));

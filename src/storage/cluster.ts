@@ -5,6 +5,8 @@
 export interface Cluster {
   /** Identifies this process among the others; different at each start. */
   readonly processId: string;
+  /** Whether `Store.tableVersion` changes with every write of other processes, in hidden tables too: then no table has to be polled. */
+  readonly noticesAllWrites: boolean;
   /** Returns the ids of the live processes, this one included. A killed process disappears within seconds. @throws unavailable */
   processes(): Promise<ReadonlySet<string>>;
   /**

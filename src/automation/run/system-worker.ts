@@ -46,6 +46,8 @@ export class SystemWorker {
   #queueVersion = Number.NaN;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #searchedAt = Number.NEGATIVE_INFINITY;
+  /** Whether a search is due that came too soon after the last one. */
+  #mustSearch = false;
   #pollInterval = POLL_INTERVAL_MS;
   #losses = Number.NaN;
   #triggerVersion = Number.NaN;
@@ -114,7 +116,7 @@ export class SystemWorker {
       jobs:
         this.#queueVersion !== store.tableVersion(queueTable) ||
         this.#losses !== this.#processes.losses ||
-        performance.now() - this.#checkedAt > this.#pollInterval,
+        (store.cluster.noticesAllWrites ? this.#mustSearch : performance.now() - this.#checkedAt > this.#pollInterval),
       schedules: !this.system.isHeld && this.#triggerVersion !== store.tableVersion('_Trigger'),
     };
   }
@@ -155,7 +157,8 @@ export class SystemWorker {
 
   /** Finds own jobs that were queued without a notification, because the database did not answer after their commit. */
   async #searchOwn(): Promise<void> {
-    if (this.#isClosed || performance.now() - this.#searchedAt < POLL_INTERVAL_MS) return;
+    this.#mustSearch = performance.now() - this.#searchedAt < POLL_INTERVAL_MS;
+    if (this.#isClosed || this.#mustSearch) return;
     this.#searchedAt = performance.now();
     // A running runner reads the queue again.
     if (this.runner.isAtWork || (await this.#hasOwn())) this.runner.wake();

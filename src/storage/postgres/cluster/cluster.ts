@@ -9,6 +9,7 @@ import type { Liveness } from './liveness.ts';
  * of each system (leases.ts).
  */
 export class PostgresCluster implements Cluster {
+  readonly noticesAllWrites = false;
   readonly #database: Database;
   readonly #liveness: Liveness;
 

@@ -6,6 +6,7 @@ const processId = newObjectId();
 /** One process has a data directory to itself (exclusive-access.ts), so all periodic work is its own. */
 export const embeddedCluster: Cluster = {
   processId,
+  noticesAllWrites: true,
   async processes() {
     return new Set([processId]);
   },

@@ -40,6 +40,10 @@ const longest = (asked: Query) => shortList(tables.connection, asked)?.maxValueB
 describe('what the event loop reads', () => {
   const short: [string, Query][] = [
     ['the first records', query(always)],
+    [
+      'all records of a table that has few',
+      query(always, { table: tables.table('Wide'), fields: [tables.field('Wide', 'f1')], limit: 5_000 }),
+    ],
     ['a comparison', query(equals)],
     ['a few of them', query(many(10))],
     ['a list of values', query(among(100))],

@@ -39,8 +39,9 @@ export interface ShortList {
  * statement could make short are not compiled.
  */
 export function shortList(connection: PlannedRows, query: Query): ShortList | null {
-  const rows = query.skip + query.limit;
-  if (rows > MAX_SHORT_ROWS || query.stride !== undefined) return null;
+  if (query.stride !== undefined) return null;
+  const rows = rowsRead(connection, query);
+  if (rows > MAX_SHORT_ROWS) return null;
   const values = rows * query.fields.length;
   if (values > MAX_SHORT_VALUES) return null;
   // Objects of which only some paths are requested must be parsed.
@@ -53,6 +54,12 @@ export function shortList(connection: PlannedRows, query: Query): ShortList | nu
   return maxScanValueBytes === null
     ? null
     : { statement: statement ?? compiled(), maxValueBytes: Math.min(maxAnswerValueBytes, maxScanValueBytes) };
+}
+
+/** Returns the number of records that a list reads at most: all of a small table, if it wants more. */
+function rowsRead(connection: PlannedRows, { table, skip, limit }: Query): number {
+  const wanted = skip + limit;
+  return wanted > MAX_SHORT_ROWS ? Math.min(wanted, maxRowCount(connection, table)) : wanted;
 }
 
 /** Returns the number of records of a query if counting is quick: few records, or few in an index; `null` otherwise. @throws TooLong */
