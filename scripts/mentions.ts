@@ -10,6 +10,7 @@ import { linkFindings } from './links.ts';
 const TREE = [
   'site/src{,/**/*}',
   '{src,test,bench,scripts,bin,examples,template,docs,client,deploy,.ci}{,/**/*}',
+  'runtime{,/*.json}',
   '*.{ts,mjs}',
   '.*.mjs',
 ];

@@ -11,6 +11,7 @@ const EVERYWHERE = [
   'site/{src,pages,public}/**/*',
   'site/.vitepress/{config.ts,theme/*}',
   'client/src/**/*',
+  '{console,site,runtime}/package-lock.json',
   '*.{json,md,mjs,ts,js,yml,yaml}',
   '.ci/run',
   '.dependency-cruiser.mjs',
