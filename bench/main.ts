@@ -20,6 +20,7 @@ import { exportRecords } from './workloads/export.ts';
 import { files } from './workloads/files.ts';
 import { forms } from './workloads/forms.ts';
 import { growth } from './workloads/growth.ts';
+import { functions } from './workloads/functions.ts';
 import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
 import { many } from './workloads/many.ts';
@@ -47,6 +48,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['stream', stream],
   ['files', files],
   ['forms', forms],
+  ['functions', functions],
   ['triggers', triggers],
   ['unique', unique],
   ['mcp', mcp],

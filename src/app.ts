@@ -59,14 +59,18 @@ export interface App {
 
 /**
  * Composes the service. Adapters are constructed here and in `openCommandContext` only.
- * @param fault called with uncaught errors of the service, after which the process must end
  * @param scrapeAll returns the metrics of all processes; absent if there is only this one
  * @throws OperatorError if another process serves DATA_DIR or PostgreSQL cannot be used; errors of the operating system if DATA_DIR cannot be used
  */
 export async function createApp(
   config: Config,
-  { smtpUrl, databaseUrl, metricsToken, tracing }: Pick<Secrets, 'smtpUrl' | 'databaseUrl' | 'metricsToken' | 'tracing'>,
-  fault: (error: unknown) => void,
+  {
+    smtpUrl,
+    databaseUrl,
+    metricsToken,
+    functionEnv,
+    tracing,
+  }: Pick<Secrets, 'smtpUrl' | 'databaseUrl' | 'metricsToken' | 'functionEnv' | 'tracing'>,
   scrapeAll?: Scrape,
 ): Promise<App> {
   const log = createLog(config.logLevel);
@@ -93,8 +97,8 @@ export async function createApp(
   try {
     if (tracing) tracer = await startTraces(tracing, conditions);
     files = await openFiles(config, stores, { log, conditions });
-    const secrets = { smtpUrl, metricsToken };
-    return await assemble(config, secrets, { ...stores, close }, files, { log, conditions, observations, fault, scrapeAll });
+    const secrets = { smtpUrl, metricsToken, functionEnv };
+    return await assemble(config, secrets, { ...stores, close }, files, { log, conditions, observations, scrapeAll });
   } catch (error) {
     // Open connections would keep the process alive.
     await close();
@@ -107,16 +111,15 @@ interface Diagnostics {
   readonly log: Logger;
   readonly conditions: Conditions;
   readonly observations: Observations;
-  readonly fault: (error: unknown) => void;
   readonly scrapeAll: Scrape | undefined;
 }
 
 async function assemble(
   config: Config,
-  { smtpUrl, metricsToken }: Pick<Secrets, 'smtpUrl' | 'metricsToken'>,
+  { smtpUrl, metricsToken, functionEnv: env }: Pick<Secrets, 'smtpUrl' | 'metricsToken' | 'functionEnv'>,
   stores: Stores,
   files: Files,
-  { log, conditions, observations, fault, scrapeAll }: Diagnostics,
+  { log, conditions, observations, scrapeAll }: Diagnostics,
 ): Promise<App> {
   const { addresses } = stores;
   const writes = new WriteRelay();
@@ -163,9 +166,8 @@ async function assemble(
   const mailer = await createMailer({ ...config, smtpUrl, directory: join(config.dataDir, 'mail') }, log, observations);
   const { trustProxy } = config;
   const resets = new PasswordResets({ mailer, addresses, log });
-  const { functionsDir: directory, functionTimeout: timeLimit } = config;
-  const functions = new Functions({ directory, timeLimit, hooks, log, observations, fault });
-  await functions.load();
+  const { functionsDir: directory, functionTimeout: timeLimit, functionMemoryMb: memoryMb } = config;
+  const functions = new Functions({ directory, timeLimit, memoryMb, env, hooks, log, observations });
   const imports = new ImportJobs({ systems, files, hooks, conditions });
   const searched = metrics ? [imports.searched, metrics.searched] : [imports.searched];
   const automation = new Automation({ systems, hooks, functions, mailer, log, conditions, searched });
@@ -197,6 +199,7 @@ async function assemble(
       const address = await http.listen();
       addresses.listenAt(address);
       stores.engine.warmUp();
+      void functions.load();
       agentTools.warmUp();
       automation.start();
       imports.start();
@@ -214,6 +217,7 @@ async function assemble(
       await http.close(DRAIN_TIMEOUTS_MS[cause]);
       await imports.close();
       await automation.close();
+      await functions.close();
       await Promise.all([upkeep.close(), visits.close()]);
       await deletions.close();
       await systems.close();

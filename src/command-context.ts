@@ -3,7 +3,7 @@ import { operator } from './acts/index.ts';
 import { adminObserver, adminWatch, timeline } from './audit/index.ts';
 import { triggerNames, triggerRules } from './automation/definition/index.ts';
 import { triggerObserver, type WriteListener, WriteRelay } from './automation/matching/trigger-observer.ts';
-import type { Config } from './config/index.ts';
+import type { Config, Secrets } from './config/index.ts';
 import { reportNames } from './crm/reports/report-names.ts';
 import { isUnavailable } from './errors/fail.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, makeFilePlace, openFileStore } from './files/index.ts';
@@ -84,7 +84,11 @@ export interface CommandContext {
  * @param use what the command may create
  * @throws OperatorError if DATA_DIR is unexpectedly empty, or PostgreSQL cannot be used; errors of the operating system if DATA_DIR cannot be used
  */
-export async function openCommandContext(config: Config, databaseUrl: string | undefined, use: Use): Promise<CommandContext> {
+export async function openCommandContext(
+  config: Config,
+  { databaseUrl, functionEnv }: Pick<Secrets, 'databaseUrl' | 'functionEnv'>,
+  use: Use,
+): Promise<CommandContext> {
   if (databaseUrl === undefined && (use === 'used' || use === 'checked')) await refuseEmpty(config);
   if (use !== 'checked') makeDataDirectory(config);
   const log = createLog(config.logLevel);
@@ -150,7 +154,8 @@ export async function openCommandContext(config: Config, databaseUrl: string | u
     },
     describe: (appId, tables) =>
       withStore(appId, async (store) => {
-        const functions = await callableFunctions(config.functionsDir, config.functionTimeout, appId);
+        const { functionsDir: directory, functionTimeout: timeLimit, functionMemoryMb: memoryMb } = config;
+        const functions = await callableFunctions({ directory, timeLimit, memoryMb, env: functionEnv }, appId);
         const parts = { base: config.baseUrl ?? defaultBase(config), functions };
         return describeSystem(contextOf(store, appId), tables, parts);
       }),

@@ -6,9 +6,9 @@ export {
   type FunctionDefinition,
   type JsonSchema,
   type RunFunction,
-} from './functions/custom/definition.ts';
-export type { FunctionRequest, FunctionTrigger, FunctionUser } from './functions/custom/model.ts';
-export type { StandardSchema } from './functions/custom/standard-schema.ts';
+} from './functions/custom/api/definition.ts';
+export type { FunctionRequest, FunctionTrigger, FunctionUser } from './functions/custom/api/model.ts';
+export type { StandardSchema } from './functions/custom/api/standard-schema.ts';
 export type {
   CreatedRecord,
   FieldValues,
@@ -18,5 +18,5 @@ export type {
   RecordOf,
   SystemRecords,
   Where,
-} from './functions/custom/system.ts';
+} from './functions/custom/api/system.ts';
 export type { JsonObject, JsonValue } from './kernel/json.ts';

@@ -74,7 +74,8 @@ async function serveAlone({ config, secrets }: Settings): Promise<void> {
   const { createApp } = await import('./app.ts');
   const life = await lifecycleOf({ config, secrets });
   const faults = (await import('./faults.ts')).faultsOf(config);
-  const app = await createApp(config, secrets, faults.report);
+  process.on('uncaughtException', faults.report);
+  const app = await createApp(config, secrets);
   let cause: 'signal' | 'fault' = 'fault';
   try {
     const stopped = stopSignal(life, () => life.cannotReload());
@@ -141,12 +142,13 @@ async function serveAsWorker(settings: Settings): Promise<void> {
   );
   const { faultsOf } = await import('./faults.ts');
   const faults = faultsOf(settings.config);
+  process.on('uncaughtException', faults.report);
   const exchange = hasMetrics(settings) ? await import('./metrics/exchange.ts') : undefined;
   let passOn: (() => Promise<void>) | undefined;
   let cause: 'signal' | 'fault' = 'fault';
   try {
     const { createApp } = await import('./app.ts');
-    app = await createApp(settings.config, settings.secrets, faults.report, exchange?.scrapeByPrimary());
+    app = await createApp(settings.config, settings.secrets, exchange?.scrapeByPrimary());
     if (app.metrics) passOn = exchange?.reportToPrimary(app.metrics);
     checkInstallation(app.administration.installation);
     // The service may have been stopped meanwhile; listening would open its socket again.
@@ -178,7 +180,7 @@ async function ask(question: string): Promise<string | null> {
 async function withCommandContext<T>(use: Use, work: (context: CommandContext) => T | Promise<T>): Promise<T> {
   const { config, secrets } = loadSettings(process.cwd());
   const { openCommandContext } = await import('./command-context.ts');
-  const context = await openCommandContext(config, secrets.databaseUrl, use);
+  const context = await openCommandContext(config, secrets, use);
   try {
     return await work(context);
   } finally {

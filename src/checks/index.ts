@@ -1,5 +1,5 @@
 import type { Finding, StoresState } from '../cli/index.ts';
-import type { Config, Settings } from '../config/index.ts';
+import type { Config, Secrets, Settings } from '../config/index.ts';
 import { checkFunctions } from '../functions/index.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { greetMailServer } from '../mail/index.ts';
@@ -43,7 +43,7 @@ export async function checkService(
   report(await findingOf('files', () => checkFiles(config)));
   report(await findingOf('mail', () => checkMail(secrets.smtpUrl)));
   report(await findingOf('disk', () => checkDisk(config.dataDir)));
-  report(await findingOf('functions', (signal) => functionsFound(config, signal)));
+  report(await findingOf('functions', (signal) => functionsFound(config, secrets, signal)));
   const { backup } = config;
   if (backup) report(await findingOf('backups', () => checkDestination(backup.url)));
   return state;
@@ -55,8 +55,12 @@ async function checkMail(url: string | undefined): Promise<string> {
   return `${new URL(url).host} greets`;
 }
 
-async function functionsFound({ functionsDir, functionTimeout }: Config, signal: AbortSignal): Promise<string | Error> {
-  const { loaded, broken } = await checkFunctions(functionsDir, functionTimeout, signal);
+async function functionsFound(
+  { functionsDir: directory, functionTimeout: timeLimit, functionMemoryMb: memoryMb }: Config,
+  { functionEnv: env }: Secrets,
+  signal: AbortSignal,
+): Promise<string | Error> {
+  const { loaded, broken } = await checkFunctions({ directory, timeLimit, memoryMb, env }, signal);
   return broken.length === 0
     ? `${loaded} loaded`
     : new OperatorError(`${loaded} loaded, ${broken.length} broken: ${broken.join('; ')}`);

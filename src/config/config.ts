@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { ConfigError, type Environment, readEnvironment } from './env.ts';
+import { ConfigError, type Environment, readEnvironment, readFunctionEnvironment } from './env.ts';
 import type { S3Location } from './files-url.ts';
 import { type SettingName, settings } from './settings.ts';
 import { type TracingSettings, tracingOf } from './tracing.ts';
@@ -27,6 +27,8 @@ export interface Config {
   readonly functionsDir: string;
   /** Time limit of a custom function in milliseconds. */
   readonly functionTimeout: number;
+  /** Memory that a thread of custom functions may use, in MiB. */
+  readonly functionMemoryMb: number;
   /** Maximum bytes of the body of a function call. */
   readonly functionBodyBytes: number;
   /** Requests a minute from one address; 0: no limit. */
@@ -78,6 +80,8 @@ export interface Secrets {
   readonly databaseUrl: string | undefined;
   /** Opens `GET /metrics` on the main port. */
   readonly metricsToken: string | undefined;
+  /** The environment variables of custom functions. */
+  readonly functionEnv: Readonly<Record<string, string>>;
   /** `undefined`: traces are off. */
   readonly tracing: TracingSettings | undefined;
 }
@@ -96,11 +100,11 @@ type Shape = { [Name in SettingName]: (typeof settings)[Name]['read'] };
  * @throws ConfigError with one line that names each invalid setting
  */
 export function loadSettings(directory: string): Settings {
-  return parseSettings(readEnvironment(directory), directory);
+  return parseSettings(readEnvironment(directory), directory, readFunctionEnvironment(directory));
 }
 
-/** Parses settings. @param directory base of relative paths @throws ConfigError */
-export function parseSettings(environment: Environment, directory: string): Settings {
+/** Parses settings. @param directory base of relative paths @param functionEnv variables of custom functions @throws ConfigError */
+export function parseSettings(environment: Environment, directory: string, functionEnv: Secrets['functionEnv'] = {}): Settings {
   const parsed = shape.safeParse(environment);
   if (!parsed.success) throw new ConfigError(describe(parsed.error));
   const read = parsed.data;
@@ -122,6 +126,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       mailFrom: read.MAIL_FROM,
       functionsDir: resolve(directory, read.FUNCTIONS_DIR),
       functionTimeout: read.FUNCTION_TIMEOUT_MS,
+      functionMemoryMb: read.FUNCTION_MEMORY_MB,
       functionBodyBytes: read.FUNCTION_BODY_BYTES,
       rateLimits: Object.freeze({ functions: read.RATE_LIMIT_FUNCTIONS, login: read.RATE_LIMIT_LOGIN }),
       trustProxy: read.TRUST_PROXY,
@@ -146,6 +151,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       smtpUrl: read.SMTP_URL,
       databaseUrl: read.DATABASE_URL,
       metricsToken: read.METRICS_TOKEN,
+      functionEnv: Object.freeze({ ...functionEnv }),
       tracing: tracingOf(read),
     }),
   };

@@ -13,6 +13,9 @@ export type Environment = Readonly<Partial<Record<SettingName, string>>>;
 /** Foreign variables that the `.env` file may hold: the keys of an S3-compatible store. */
 const foreign = /^AWS_[A-Z0-9_]+$/;
 
+/** Variables of custom functions, which find them under the rest of the name. Reference: functions.md#environment. */
+const ofFunctions = /^FUNCTION_ENV_([A-Za-z_][A-Za-z0-9_]*)$/;
+
 /** Variable by which the primary process tells its workers which installation they serve (`Administration.installation`). */
 export const INSTALLATION = 'RECORD_SERVICE_INSTALLATION';
 
@@ -40,13 +43,32 @@ export function readEnvironment(directory: string): Environment {
   return settings;
 }
 
+/** Returns the environment variables of custom functions, of the process environment and the `.env` file in a directory. @throws ConfigError */
+export function readFunctionEnvironment(directory: string): Readonly<Record<string, string>> {
+  return functionEnvironment(process.env, readFileVariables(join(directory, '.env')));
+}
+
+/** Merges the variables of custom functions of both; the first wins. */
+export function functionEnvironment(
+  variables: Readonly<Record<string, string | undefined>>,
+  file: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const found = new Map<string, string>();
+  for (const [name, value] of [...Object.entries(file), ...Object.entries(variables)]) {
+    const [, own] = ofFunctions.exec(name) ?? [];
+    if (own !== undefined && value) found.set(own, value);
+  }
+  return Object.fromEntries(found);
+}
+
 /** Merges the known settings of both; the first wins. @throws ConfigError for an unknown name in the second */
 export function mergeEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
   file: Readonly<Record<string, string | undefined>>,
 ): Environment {
   for (const name of Object.keys(file))
-    if (!settingNames.has(name) && !foreign.test(name)) throw new ConfigError(`.env: unknown setting ${name}`);
+    if (!settingNames.has(name) && !foreign.test(name) && !ofFunctions.test(name))
+      throw new ConfigError(`.env: unknown setting ${name}`);
   const found: Partial<Record<SettingName, string>> = {};
   for (const name of settingNames as ReadonlySet<SettingName>) {
     const value = variables[name] || (Object.hasOwn(file, name) ? file[name] : undefined);

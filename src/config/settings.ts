@@ -176,6 +176,12 @@ export const settings = {
     meaning: 'Time limit of a custom function. Beyond it: status 503.',
     read: milliseconds.default(30_000),
   },
+  FUNCTION_MEMORY_MB: {
+    group: 'Functions',
+    is: 'a whole number of mebibytes from 64 to 16384',
+    meaning: 'Memory that a thread of custom functions may use. Beyond it the thread is ended: status 400.',
+    read: wholeNumber(64, 16_384).default(512),
+  },
   FUNCTION_BODY_BYTES: {
     group: 'Functions',
     is: `a whole number of bytes from 1 to ${limits.bodyBytes}`,

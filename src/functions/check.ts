@@ -1,51 +1,75 @@
 import { basename } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import type { BrokenFunction, CheckSetup, LoadedFunctions } from './custom/check-worker.ts';
+import type { Logger } from '../observe/index.ts';
+import { type FoundFunction, InstalledFunctions } from './custom/index.ts';
 import { forms } from './forms/index.ts';
 import type { CallableFunction } from './functions.ts';
 
-const workerFile = new URL('./custom/check-worker.ts', import.meta.url);
+/** Where functions are, and within which limits they are loaded. */
+export interface FunctionFiles {
+  /** FUNCTIONS_DIR, absolute; it may be missing. */
+  readonly directory: string;
+  /** For each file, in milliseconds. */
+  readonly timeLimit: number;
+  /** In MiB. */
+  readonly memoryMb: number;
+  /** The environment variables of functions. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A file that cannot be loaded. */
+interface BrokenFunction {
+  readonly file: string;
+  readonly why: string;
+  /** Stack of the error. */
+  readonly stack: string;
+}
 
 /**
  * Loads the custom functions, which runs the code of their files, and forgets them.
- * @param directory FUNCTIONS_DIR; it may be missing
- * @param timeLimit for each file, in milliseconds
  * @param signal ends it
  * @returns the number of those that can be called, and a line `FILE:LINE reason` for each that cannot
  */
 export async function checkFunctions(
-  directory: string,
-  timeLimit: number,
+  files: FunctionFiles,
   signal: AbortSignal,
 ): Promise<{ loaded: number; broken: readonly string[] }> {
-  const { loaded, broken } = await loadOnThread(directory, timeLimit, signal);
-  return { loaded, broken: broken.map(inOneLine) };
+  const { loaded, broken } = await loadOnce(files, signal);
+  return { loaded: loaded.length, broken: broken.map(inOneLine) };
 }
 
-/**
- * Returns the custom functions that a system may call, by name, for commands. Those that cannot be loaded are left out.
- * @param directory FUNCTIONS_DIR; it may be missing
- * @param timeLimit for each file, in milliseconds
- */
-export async function callableFunctions(directory: string, timeLimit: number, appId: string): Promise<CallableFunction[]> {
-  const { callable } = await loadOnThread(directory, timeLimit);
-  const ofSystem = callable.filter(({ systems }) => systems === null || systems.includes(appId));
-  return ofSystem.map(({ name, input }) => ({ name, ...(input && { input }) }));
+/** Returns the custom functions that a system may call, by name, for commands. Those that cannot be loaded are left out. */
+export async function callableFunctions(files: FunctionFiles, appId: string): Promise<CallableFunction[]> {
+  const { loaded } = await loadOnce(files);
+  return loaded.filter(({ systems }) => systems === null || systems.has(appId)).map(asCallable);
 }
 
-/** Loads functions on a thread, whose end also ends what their files have started, such as timers. */
-async function loadOnThread(directory: string, timeLimit: number, signal?: AbortSignal): Promise<LoadedFunctions> {
-  const setup: CheckSetup = { directory, timeLimit, reserved: [...forms.keys()] };
-  const worker = new Worker(workerFile, { workerData: setup, stdout: true, stderr: true });
+/** Returns a function as its callers see it. */
+export const asCallable = ({ name, inputSchema }: FoundFunction): CallableFunction => ({
+  name,
+  ...(inputSchema && { input: inputSchema }),
+});
+
+/** Loads functions on threads, whose end also ends what their files have started, such as timers. */
+async function loadOnce(
+  files: FunctionFiles,
+  signal?: AbortSignal,
+): Promise<{ loaded: readonly FoundFunction[]; broken: readonly BrokenFunction[] }> {
+  const broken: BrokenFunction[] = [];
+  const log = {
+    info() {},
+    warn() {},
+    error({ file, function: name, err }: { file?: string; function?: string; err?: Error }, message: string) {
+      broken.push({ file: file ?? name ?? files.directory, why: err?.message ?? message, stack: err?.stack ?? '' });
+    },
+  } as unknown as Logger;
+  const functions = new InstalledFunctions({ ...files, log, isReserved: (name) => forms.has(name) });
+  const ended = Promise.withResolvers<never>();
+  signal?.addEventListener('abort', () => ended.reject(signal.reason));
   try {
-    return await new Promise<LoadedFunctions>((resolve, reject) => {
-      worker.once('message', resolve);
-      worker.once('error', reject);
-      worker.once('exit', () => reject(new Error('a file ended the thread that loads them')));
-      signal?.addEventListener('abort', () => reject(signal.reason));
-    });
+    await Promise.race([functions.load(), ended.promise]);
+    return { loaded: await functions.all(), broken };
   } finally {
-    await worker.terminate();
+    await functions.close();
   }
 }
 

@@ -11,8 +11,9 @@ import {
   type RecordContext,
   type WriteHooks,
 } from '../records/index.ts';
+import { asCallable } from './check.ts';
+import type { FunctionCall, FunctionSystem, FunctionTrigger } from './custom/api/model.ts';
 import { CustomFunctions, type FunctionRecord, queueCall } from './custom/index.ts';
-import type { FunctionCall, FunctionSystem, FunctionTrigger } from './custom/model.ts';
 import { forms } from './forms/index.ts';
 import type { FormFunction } from './forms/input.ts';
 
@@ -23,10 +24,12 @@ export interface FunctionsParts {
   /** Time limit of a custom function in milliseconds. */
   readonly timeLimit: number;
   readonly hooks: WriteHooks;
+  /** Memory that a thread of custom functions may use, in MiB. */
+  readonly memoryMb: number;
+  /** The environment variables of custom functions. */
+  readonly env: Readonly<Record<string, string>>;
   readonly log: Logger;
   readonly observations?: Observations;
-  /** Called with uncaught errors of the service itself; the process must end after one. */
-  readonly fault: (error: unknown) => void;
 }
 
 /** A custom function as its callers see it. */
@@ -56,8 +59,8 @@ export class Functions {
 
   /** Returns the custom functions that a system may call, by name. */
   async customOf(appId: string): Promise<CallableFunction[]> {
-    const found = await this.#custom.of(appId);
-    return found.map(({ name, inputSchema }) => ({ name, ...(inputSchema && { input: inputSchema }) }));
+    const found = await this.#custom.all(appId);
+    return found.map(asCallable);
   }
 
   /**
@@ -83,7 +86,7 @@ export class Functions {
     const given = { input, isForm, request, user, attacher, record: null, trigger: null };
     const execute = async (progress?: Progress) => {
       const run = () => this.#timed(name, () => this.#custom.run(system, found, progress ? { ...given, progress } : given));
-      return `{"result":${JSON.stringify(await queueCall(system.store, request, run))}}`;
+      return `{"result":${await queueCall(system.store, request, run)}}`;
     };
     return once ? once.custom(execute) : execute();
   }
@@ -102,25 +105,15 @@ export class Functions {
     cause: Cause,
   ): Promise<JsonValue> {
     const found = (forms.has(name) ? null : await this.#custom.find(name, system.appId)) ?? fail('userFunctionNotFound');
-    const attacher = anonymous;
-    const given = {
-      input: {},
-      isForm: false,
-      request: null,
-      user: null,
-      attacher,
-      record: structuredClone(record),
-      trigger,
-      cause,
-    };
-    return this.#timed(name, () => this.#custom.run(system, found, given));
+    const given = { input: {}, isForm: false, request: null, user: null, attacher: anonymous, record, trigger, cause };
+    return JSON.parse(await this.#timed(name, () => this.#custom.run(system, found, given)));
   }
 
   /** Runs a function and observes how long that takes. @param name of a function that exists */
   async #timed<T>(name: string, run: () => Promise<T>): Promise<T> {
     const began = performance.now();
     try {
-      return await traced(`function ${name}`, { 'rds.function': name }, run, { passesOn: true });
+      return await traced(`function ${name}`, { 'rds.function': name }, run);
     } finally {
       this.#observations?.observe({ kind: 'function', name, ms: performance.now() - began });
     }
@@ -129,6 +122,11 @@ export class Functions {
   /** Begins the shutdown: running calls have this many milliseconds; then they are aborted and their callers get `unavailable`. */
   leave(graceMs: number): void {
     this.#abortTimer ??= setTimeout(() => this.#custom.abort(), graceMs).unref();
+  }
+
+  /** Ends the threads of the custom functions, and what these have left behind. */
+  close(): Promise<void> {
+    return this.#custom.close();
   }
 
   /** @throws errors of the form; formTooLarge if PostgreSQL does not accept a value */

@@ -1,7 +1,7 @@
 import { settings } from '../../../src/config/settings.ts';
 import * as presigned from '../../../src/files/uploads/presigned-uploads.ts';
-import * as failure from '../../../src/functions/custom/failure.ts';
 import * as custom from '../../../src/functions/custom/index.ts';
+import * as failure from '../../../src/functions/custom/loading/failure.ts';
 import { isValidEmail, isValidPhone } from '../../../src/functions/forms/input.ts';
 import * as jsonBody from '../../../src/http/files/json-body.ts';
 import * as jsonUpload from '../../../src/http/files/json-upload.ts';

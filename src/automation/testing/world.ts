@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,7 +68,7 @@ export async function makeWorld(open: (directory: string) => Engine, files: Writ
   const writes: WriteEvent[] = [];
   const hooks = { observers: [{ committed: (event: WriteEvent) => writes.push(event) }], rules: userTableRules, files };
   const log = createLog('silent');
-  const functions = new Functions({ directory, timeLimit: 5_000, hooks, log, fault: (error) => assert.fail(String(error)) });
+  const functions = new Functions({ directory, timeLimit: 5_000, memoryMb: 512, env: {}, hooks, log });
   const master = { ...masterContext(store), hooks };
   const read = async (className: string, objectId: string): Promise<TriggeringRecord> => {
     const fields = await getRow(master, className, objectId);

@@ -1,71 +1,50 @@
 import { FairQueue } from '../../admission/fair-queue.ts';
-import type { JsonValue } from '../../kernel/json.ts';
+import { fail } from '../../errors/fail.ts';
 import { memoByObject } from '../../kernel/memo.ts';
 import { networkOf } from '../../kernel/network.ts';
-import type { Logger } from '../../observe/index.ts';
 import type { WriteHooks } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
-import { FunctionLoader, type LoadedFunction } from './loader.ts';
-import type { FunctionRequest, FunctionSystem } from './model.ts';
+import type { FunctionRequest, FunctionSystem } from './api/model.ts';
+import { InstalledFunctions, type InstalledFunctionsParts } from './installed.ts';
+import type { FoundFunction } from './pool/index.ts';
 import { type RunInput, runFunction } from './runner.ts';
-import { catchUnhandledErrors } from './unhandled-errors.ts';
 
-export type { LoadedFunction } from './loader.ts';
-export type { FunctionRecord } from './system.ts';
+export type { FunctionRecord } from './api/system.ts';
+export { InstalledFunctions } from './installed.ts';
+export type { FoundFunction } from './pool/index.ts';
 
-export interface CustomFunctionsParts {
-  /** FUNCTIONS_DIR, absolute; it may be missing. */
-  readonly directory: string;
-  /** Time limit of a call in milliseconds. */
-  readonly timeLimit: number;
+export interface CustomFunctionsParts extends InstalledFunctionsParts {
   readonly hooks: WriteHooks;
-  readonly log: Logger;
-  /** Names of built-in functions; a file cannot take one. */
-  readonly isReserved: (name: string) => boolean;
-  /** Called with uncaught errors of the service itself; the process must end after one. */
-  readonly fault: (error: unknown) => void;
 }
 
-/** The custom functions in FUNCTIONS_DIR. Reference: functions.md#custom-functions. */
-export class CustomFunctions {
+/** How often a function whose files change at the moment of a call is found again. */
+const MAX_ATTEMPTS = 5;
+
+/** The custom functions. Reference: functions.md#custom-functions. */
+export class CustomFunctions extends InstalledFunctions {
   readonly #parts: CustomFunctionsParts;
-  readonly #loader: FunctionLoader;
   readonly #shutdown = new AbortController();
 
   constructor(parts: CustomFunctionsParts) {
+    super(parts);
     this.#parts = parts;
-    this.#loader = new FunctionLoader(parts);
-  }
-
-  /** Loads all functions once, and logs those that cannot be loaded. Never throws. */
-  async load(): Promise<void> {
-    catchUnhandledErrors(this.#parts.log, this.#parts.fault);
-    await this.#loader.loadAll();
-  }
-
-  /**
-   * Returns the function of a name for a system, from the current version of its file.
-   * @returns `null` if there is none, or it is not for this system
-   * @throws internal (500) if its file cannot be loaded and no earlier version is available
-   */
-  async find(name: string, appId: string): Promise<LoadedFunction | null> {
-    const loaded = await this.#loader.find(name);
-    return loaded?.systems && !loaded.systems.has(appId) ? null : loaded;
-  }
-
-  /** Returns the functions of a system, by name. */
-  async of(appId: string): Promise<LoadedFunction[]> {
-    const all = await this.#loader.all();
-    return all.filter(({ systems }) => systems === null || systems.has(appId));
   }
 
   /**
    * Runs a function.
-   * @returns its result as JSON
-   * @throws functionFailed (400), functionTimeout (503), unavailable during shutdown
+   * @returns its result as JSON text
+   * @throws functionFailed (400), functionTimeout (503), unavailable, outcomeUnknown; as `find`
    */
-  run(system: FunctionSystem, loaded: LoadedFunction, given: RunInput): Promise<JsonValue> {
-    return runFunction({ ...this.#parts, shutdown: this.#shutdown.signal }, system, loaded, given);
+  async run(system: FunctionSystem, found: FoundFunction, given: RunInput): Promise<string> {
+    const { timeLimit, hooks, log } = this.#parts;
+    const parts = { timeLimit, hooks, log, threads: this.threads, shutdown: this.#shutdown.signal };
+    let current: FoundFunction | null = found;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && current; attempt++) {
+      const result = await runFunction(parts, system, current, given);
+      if (result !== undefined) return result;
+      current = await this.find(found.name, system.appId);
+    }
+    return fail(current ? 'internal' : 'userFunctionNotFound');
   }
 
   /** Aborts running calls and refuses later ones. For shutdown. */

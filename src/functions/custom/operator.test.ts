@@ -7,13 +7,13 @@ import { serviceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
-import { heardLog } from './testing/heard-log.ts';
+import { heardLog } from './loading/testing/heard-log.ts';
 import { operatedSystem } from './testing/operated-system.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-operator-'));
 const { log, heard, text } = heardLog();
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
-const { store, run } = await operatedSystem(engine, directory, log, (error) => assert.fail(String(error)));
+const { store, run } = await operatedSystem(engine, directory, log);
 
 after(async () => {
   await store.close();

@@ -1,28 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { master, type Principal } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
-import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import type { Logger } from '../../observe/index.ts';
+import { type Logger, tracerInUse } from '../../observe/index.ts';
 import { type Cause, functionReferer, type Progress, type RecordContext, type WriteHooks } from '../../records/index.ts';
-import type { FunctionContext } from './definition.ts';
-import { failureOf, passingFaultIn, ServiceFault } from './failure.ts';
-import type { LoadedFunction } from './loader.ts';
-import type { FunctionRequest, FunctionSystem, FunctionTrigger, FunctionUser } from './model.ts';
-import { RunGuard } from './run-guard.ts';
-import type { FunctionRecord } from './system.ts';
-import { type Guarded, OwnFiles, systemRecords } from './system-records.ts';
-import { asFunction, asService, type RunningFunction } from './unhandled-errors.ts';
+import type { FunctionSystem } from './api/model.ts';
+import { executeOperation, isWrite } from './operations.ts';
+import type { FoundFunction, FunctionThreads, LostCall, OutdatedCall, ThreadCall } from './pool/index.ts';
+import { type CallEnd, type GivenToCall, type GivenUp, type OperationRequest, receivedError } from './thread/protocol.ts';
+import { RunGuard } from './thread/run-guard.ts';
 
 /** The input of a run. */
-export interface RunInput {
-  readonly input: JsonObject;
-  /** Whether the values of `input` are texts of a form or a query. */
-  readonly isForm: boolean;
-  /** `null` if a trigger calls. */
-  readonly request: FunctionRequest | null;
-  /** `null` if a request calls. */
-  readonly record: FunctionRecord | null;
-  readonly trigger: FunctionTrigger | null;
-  readonly user: FunctionUser | null;
+export interface RunInput extends Omit<GivenToCall, 'appId' | 'systemName'> {
   /** The caller whose rights apply to files that the function did not read itself. */
   readonly attacher: Principal;
   /** Recorded as the cause of its writes; omitted if a request calls. */
@@ -32,6 +20,7 @@ export interface RunInput {
 }
 
 export interface RunnerParts {
+  readonly threads: FunctionThreads;
   /** Milliseconds. */
   readonly timeLimit: number;
   readonly hooks: WriteHooks;
@@ -40,54 +29,100 @@ export interface RunnerParts {
   readonly shutdown: AbortSignal;
 }
 
+/** Milliseconds, at least, for which a call waits for a thread: loops may occupy those of its system up to their time limit. */
+const MIN_WAIT_MS = 30_000;
+
 /**
- * Runs a custom function. Errors are logged with the system and the function, never with the input.
+ * Runs a custom function on a thread. Errors are logged with the system and the function, never with the input.
  * Reference: functions.md#custom-functions.
- * @returns its result as JSON; null for `undefined`
- * @throws functionFailed (400) if it threw or its input was rejected; functionTimeout (503); unavailable at shutdown, or if the store was unavailable
- *   and the function did not handle that; outcomeUnknown instead of unavailable if it had written before, or the outcome of a write is unknown
+ * @returns its result as JSON text; `null` for `undefined`. `undefined` itself if the function has to be found again, because its files have changed
+ * @throws functionFailed (400) if it threw, its input was rejected, or it ended its thread; functionTimeout (503); unavailable at shutdown, if another
+ *   call ended its thread, if no thread is free in time, or if the store was unavailable and the function did not handle that; outcomeUnknown instead
+ *   of unavailable if it had written before, or the outcome of a write is unknown
  */
 export async function runFunction(
-  { timeLimit, hooks, log, shutdown }: RunnerParts,
+  { threads, timeLimit, hooks, log, shutdown }: RunnerParts,
   system: FunctionSystem,
-  loaded: LoadedFunction,
-  given: RunInput,
-): Promise<JsonValue> {
+  found: FoundFunction,
+  { attacher, cause, progress, ...given }: RunInput,
+): Promise<string | undefined> {
   if (shutdown.aborted) fail('unavailable');
-  const who = { system: system.appId, function: loaded.name };
+  const who = { system: system.appId, function: found.name };
   const guard = new RunGuard();
   const context: RecordContext = {
     appId: system.appId,
     store: system.store,
     principal: master,
-    attacher: given.attacher,
+    attacher,
     hooks,
-    referer: functionReferer(loaded.name),
-    ...(given.cause && { cause: given.cause }),
-    ...(given.progress && { progress: given.progress }),
+    referer: functionReferer(found.name),
+    ...(cause && { cause }),
+    ...(progress && { progress }),
   };
-  const files = new OwnFiles();
-  if (given.record) files.give(given.record as JsonObject);
-  const records = systemRecords(system, context, files, recordGuard(guard, who, log));
-  const aborted = Promise.withResolvers<never>();
-  const abort = (why: 'functionTimeout' | 'unavailable' | 'outcomeUnknown') => {
-    aborted.reject(serviceError(why));
-    // Listeners of the signal are the function's code and may modify the reason, so they get an error object of their own.
-    asFunction(who, async () => guard.timeOut(serviceError(why)));
+  const { promise: result, resolve, reject } = Promise.withResolvers<string | undefined>();
+  const settle = (end: CallEnd | LostCall | OutdatedCall): string | undefined => {
+    switch (end.kind) {
+      case 'result':
+        return end.text;
+      case 'outdated':
+        return undefined;
+      case 'refused':
+        return fail('functionFailed', end.message);
+      case 'passing':
+        return fail(guard.hasWritten ? 'outcomeUnknown' : end.key);
+      case 'failed':
+        log.warn({ err: receivedError(end.logged), ...who }, 'a function failed');
+        return fail('functionFailed', end.message);
+      case 'lost':
+        if (end.message === null) log.warn(who, 'a function was ended together with its thread, because of another call');
+        else log.warn({ err: new Error(end.message), ...who }, 'a function failed');
+        if (end.message === null || guard.writing > 0) return fail(guard.mayHaveWritten ? 'outcomeUnknown' : 'unavailable');
+        return fail('functionFailed', end.message);
+    }
   };
-  const timer = setTimeout(abort, timeLimit, 'functionTimeout');
+  let timer: NodeJS.Timeout | undefined;
+  let giveUp = (_key: GivenUp): void => threads.withdraw(call);
+  let hasBegun = () => true;
+  const outOfTime = () => {
+    if (hasBegun()) abort('functionTimeout');
+    else timer = setTimeout(outOfTime, timeLimit);
+  };
+  const abort = (key: GivenUp) => {
+    guard.timeOut(serviceError(key));
+    reject(serviceError(key));
+    giveUp(key);
+  };
+  // Operations belong to the trace and the request of the call, whatever message of the thread begins them.
+  const inContext = AsyncLocalStorage.snapshot();
+  const call: ThreadCall = {
+    system: system.store,
+    function: found,
+    given: JSON.stringify({ ...given, appId: system.appId, systemName: system.name } satisfies GivenToCall),
+    trace: tracerInUse()?.outgoing(),
+    isGivenUp: () => guard.isTimedOut,
+    passed(run) {
+      ({ giveUp, hasBegun } = run);
+      clearTimeout(timer);
+      timer = setTimeout(outOfTime, timeLimit);
+    },
+    operation: (request) => inContext(() => guarded(guard, request, () => executeOperation(context, request), who, log)),
+    ended(end) {
+      // It may continue after its time limit; its end then no longer concerns the caller.
+      if (guard.isTimedOut) return;
+      try {
+        resolve(settle(end));
+      } catch (error) {
+        reject(error);
+      }
+      guard.end();
+    },
+  };
+  timer = setTimeout(abort, Math.max(timeLimit, MIN_WAIT_MS), 'unavailable');
   const onShutdown = () => abort(guard.mayHaveWritten ? 'outcomeUnknown' : 'unavailable');
   shutdown.addEventListener('abort', onShutdown, { once: true });
-  const failed = (thrown: unknown): never => {
-    const passing = passingFaultIn(thrown);
-    if (passing) fail(guard.hasWritten ? 'outcomeUnknown' : passing);
-    const { forCaller, logged } = failureOf(thrown);
-    if (!guard.isTimedOut) log.warn({ err: logged, ...who }, 'a function failed');
-    throw forCaller;
-  };
-  const work = asFunction(who, () => execute(loaded, given, { system: records, signal: guard.signal }, failed));
+  threads.run(call);
   try {
-    return await Promise.race([work, aborted.promise]);
+    return await result;
   } catch (error) {
     if (error instanceof ServiceError && error.key === 'functionTimeout')
       log.warn(who, 'a function took too long and was given up');
@@ -96,63 +131,29 @@ export async function runFunction(
     clearTimeout(timer);
     shutdown.removeEventListener('abort', onShutdown);
     guard.end();
-    // It may continue after its time limit; errors then no longer concern the caller.
-    work.catch(() => {});
   }
-}
-
-/**
- * Validates the input, runs the function and converts its result. All of this executes code of the function: its schema, getters, `then` and
- * `toJSON`.
- * @param failed logs what was thrown, and throws the error for the caller
- * @throws errors of `failed` only
- */
-async function execute(
-  loaded: LoadedFunction,
-  { input, isForm, request, record, trigger, user }: RunInput,
-  parts: Pick<FunctionContext, 'system' | 'signal'>,
-  failed: (thrown: unknown) => never,
-): Promise<JsonValue> {
-  const checked = await loaded.check(input, isForm).catch(failed);
-  // The caller gets the reason; it is not logged.
-  if ('refusal' in checked) return fail('functionFailed', checked.refusal);
-  let result: unknown;
-  try {
-    result = await loaded.run({ input: checked.value as never, request, record, trigger, user, ...parts });
-  } catch (error) {
-    return failed(error);
-  }
-  return jsonOf(result, failed);
-}
-
-function jsonOf(result: unknown, failed: (thrown: unknown) => never): JsonValue {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(result);
-  } catch (error) {
-    const { message } = failureOf(error).logged;
-    return failed(new Error(`The function returned what JSON cannot say: ${message.split('\n', 1)[0]}`));
-  }
-  return text === undefined ? null : JSON.parse(text);
 }
 
 /** Guards access to records. Errors of the catalogue pass to the function; faults are logged and hidden from it. */
-function recordGuard(guard: RunGuard, who: RunningFunction, log: Logger): Guarded {
-  return async (read, work, isWrite = false) => {
-    guard.check();
-    const given = read();
-    if (isWrite) guard.writing++;
-    try {
-      const done = await asService(() => work(given));
-      guard.hasWritten ||= isWrite;
-      if (guard.isTimedOut) fail('functionTimeout');
-      return done;
-    } catch (error) {
-      if (error instanceof ServiceError) throw error;
-      log.error({ err: error, ...who }, 'the records of a system failed under a function');
-      throw new ServiceFault();
-    } finally {
-      if (isWrite) guard.writing--;
-    }
-  };
+async function guarded(
+  guard: RunGuard,
+  request: OperationRequest,
+  execute: () => Promise<string | undefined>,
+  who: { readonly system: string; readonly function: string },
+  log: Logger,
+): Promise<string | undefined> {
+  guard.check();
+  const writes = isWrite(request);
+  if (writes) guard.writing++;
+  try {
+    const done = await execute();
+    guard.hasWritten ||= writes;
+    if (guard.isTimedOut) fail('functionTimeout');
+    return done;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) log.error({ err: error, ...who }, 'the records of a system failed under a function');
+    throw error;
+  } finally {
+    if (writes) guard.writing--;
+  }
 }

@@ -1,4 +1,3 @@
-import { channel } from 'node:diagnostics_channel';
 import {
   type Context,
   context,
@@ -40,7 +39,6 @@ const NOT_EXPORTED = 'traces are not exported';
 /** Key of the trace's part that this process makes. */
 const scopeKey = createContextKey('scope');
 /** Marks the work of a function, whose own requests carry the trace on. */
-const functionKey = createContextKey('function');
 
 /** Makes a tracer that exports by OTLP over HTTP. Imported only if traces are on. Reference: operations.md#traces. */
 export async function otlpTracer(settings: TracingSettings, version: string, reports: ExportReports): Promise<Tracer> {
@@ -136,25 +134,22 @@ class OtlpTracer implements Tracer {
   readonly #tracer: ReturnType<TracerProvider['getTracer']>;
   readonly #propagator = new W3CTraceContextPropagator();
   readonly #contexts = new AsyncLocalStorageContextManager();
-  readonly #outgoing = channel('undici:request:create');
 
   constructor(provider: TracerProvider, exporter: ReportingExporter, version: string) {
     this.#provider = provider;
     this.#exporter = exporter;
     this.#tracer = provider.getTracer('record-data-service', version);
     context.setGlobalContextManager(this.#contexts.enable());
-    this.#outgoing.subscribe(this.#passOn);
   }
 
-  inSpan<T>(name: string, attributes: SpanAttributes, work: () => T, { isRoot, passesOn }: SpanOptions = {}): T {
+  inSpan<T>(name: string, attributes: SpanAttributes, work: () => T, { isRoot }: SpanOptions = {}): T {
     const active = isRoot ? ROOT_CONTEXT : context.active();
     const present = scopeOf(active);
     // Timers and queues that a request has started go on after it, and are no part of it.
     if (!isRoot && (present === undefined || present.isOver)) return work();
     const span = this.#tracer.startSpan(name, { attributes: { ...attributes } }, active);
     const scope = present ?? { span, isOver: false };
-    const outer = active.setValue(scopeKey, scope);
-    const within = trace.setSpan(passesOn ? outer.setValue(functionKey, true) : outer, span);
+    const within = trace.setSpan(active.setValue(scopeKey, scope), span);
     return finishing(
       () => context.with(within, work),
       (isFailed) => {
@@ -185,8 +180,15 @@ class OtlpTracer implements Tracer {
     if (scope && !scope.isOver) scope.span.setAttribute(name, value);
   }
 
+  outgoing(): Readonly<Record<string, string>> | undefined {
+    const active = context.active();
+    if (scopeOf(active) === undefined) return undefined;
+    const headers: Record<string, string> = {};
+    this.#propagator.inject(active, headers, { set: (to, name, value) => Object.assign(to, { [name]: value }) });
+    return headers;
+  }
+
   async close(): Promise<void> {
-    this.#outgoing.unsubscribe(this.#passOn);
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
     await Promise.race([this.#provider.shutdown().catch(() => {}), late]);
@@ -194,25 +196,7 @@ class OtlpTracer implements Tracer {
     this.#exporter.giveUp();
     context.disable();
   }
-
-  /** Adds `traceparent` to a request that Node's `fetch` sends for a function. */
-  readonly #passOn = (message: unknown): void => {
-    const { request } = message as { readonly request: OutgoingRequest };
-    const active = context.active();
-    if (!isOfFunction(active) || hasTrace(request)) return;
-    this.#propagator.inject(active, request, { set: (to, name, value) => void to.addHeader(name, value) });
-  };
 }
-
-/** A request of `fetch`, as its diagnostics channel passes it. */
-interface OutgoingRequest {
-  readonly headers: string | readonly unknown[];
-  addHeader(name: string, value: string): unknown;
-}
-
-const hasTrace = ({ headers }: OutgoingRequest) => String(headers).toLowerCase().includes('traceparent');
-
-const isOfFunction = (of: Context) => of.getValue(functionKey) === true;
 
 const headerGetter = {
   keys: (headers: object) => Object.keys(headers),

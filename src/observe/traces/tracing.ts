@@ -11,8 +11,6 @@ export interface ExportReports {
 export interface SpanOptions {
   /** Whether it begins a trace of its own: work that no request waits for. */
   readonly isRoot?: true;
-  /** Whether the requests that Node's `fetch` sends meanwhile carry the trace on. */
-  readonly passesOn?: true;
 }
 
 /** What makes spans, if traces are exported (otlp.ts). */
@@ -26,6 +24,8 @@ export interface Tracer {
   request(headers: Readonly<Record<string, string | string[] | undefined>>): RequestSpan;
   /** Adds an attribute to the span of the request that is being answered. */
   annotate(name: string, value: string): void;
+  /** Returns the headers by which a request to elsewhere carries the present trace on; `undefined` outside of a request. */
+  outgoing(): Readonly<Record<string, string>> | undefined;
   /** Sends what is left, within a bound, and ends. Never rejects. */
   close(): Promise<void>;
 }

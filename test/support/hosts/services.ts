@@ -5,7 +5,7 @@
 import { type App, createApp } from '../../../src/app.ts';
 import { addFirstSystem } from '../../../src/cli/index.ts';
 import { parseSettings } from '../../../src/config/config.ts';
-import { mergeEnvironment } from '../../../src/config/env.ts';
+import { functionEnvironment, mergeEnvironment } from '../../../src/config/env.ts';
 import { tuneForRequests } from '../../../src/v8-tuning.ts';
 import { serveOrders } from './serve.ts';
 
@@ -15,11 +15,9 @@ const running = new Map<string, App>();
 async function start(variables: Record<string, string>): Promise<string> {
   // The S3 client reads its keys from the environment of the process.
   for (const [name, value] of Object.entries(variables)) if (name.startsWith('AWS_')) process.env[name] = value;
-  const { config, secrets } = parseSettings(mergeEnvironment(variables, {}), variables.DATA_DIR ?? '');
-  const app = await createApp(config, secrets, (error) => {
-    console.error('a fault ends the process', error);
-    process.exit(1);
-  });
+  const env = functionEnvironment(variables, {});
+  const { config, secrets } = parseSettings(mergeEnvironment(variables, {}), variables.DATA_DIR ?? '', env);
+  const app = await createApp(config, secrets);
   try {
     const lines = { print: () => {}, stranger: () => {} };
     await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, lines);

@@ -10,8 +10,8 @@ import { provision } from '../../../systems/provision.ts';
 import { userTableRules } from '../../../users/index.ts';
 import { CustomFunctions } from '../index.ts';
 
-/** A system on an engine whose custom functions are files of a directory. @param fault called with faults of the service */
-export async function operatedSystem(engine: Engine, directory: string, log: Logger, fault: (error: unknown) => void) {
+/** A system on an engine whose custom functions are files of a directory. */
+export async function operatedSystem(engine: Engine, directory: string, log: Logger) {
   const store = await openAnyway(engine, 'app');
   await provision(store);
   const system = { appId: 'app', name: 'The system', store };
@@ -22,7 +22,8 @@ export async function operatedSystem(engine: Engine, directory: string, log: Log
       hooks: { observers: [], rules: userTableRules, files: noFiles },
       log,
       isReserved: () => false,
-      fault,
+      memoryMb: 512,
+      env: {},
     });
   const patient = functionsWithin(60_000);
   let count = 0;
@@ -32,7 +33,7 @@ export async function operatedSystem(engine: Engine, directory: string, log: Log
     writeFileSync(join(directory, `${name}.mjs`), `export default async ({ system, input, signal, ...more }) => { ${body} }`);
     const loaded = await functions.find(name, 'app');
     if (!loaded) throw new Error(`${name} is not found`);
-    return functions.run(system, loaded, {
+    const text = await functions.run(system, loaded, {
       input,
       isForm: false,
       request: null,
@@ -41,6 +42,7 @@ export async function operatedSystem(engine: Engine, directory: string, log: Log
       user: null,
       attacher: anonymous,
     });
+    return JSON.parse(text);
   }
   return { store, functionsWithin, run };
 }

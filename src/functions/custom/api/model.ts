@@ -1,7 +1,7 @@
-import type { Principal } from '../../access/index.ts';
-import type { JsonObject } from '../../kernel/json.ts';
-import type { Progress, RecordContext } from '../../records/index.ts';
-import type { Store } from '../../storage/port.ts';
+import type { Principal } from '../../../access/index.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import type { Progress, RecordContext } from '../../../records/index.ts';
+import type { Store } from '../../../storage/port.ts';
 
 /** The system that a function is called in. */
 export interface FunctionSystem {

@@ -3,7 +3,7 @@ import { createRequire, type RegisterHooksOptions, registerHooks } from 'node:mo
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** The entry of this package: TypeScript sources in a clone, built JavaScript in the published package. */
-const ownExports = new URL('../../index.ts', import.meta.url).href;
+const ownExports = new URL('../../../index.ts', import.meta.url).href;
 const ownFolder = new URL('.', ownExports).href;
 const ownName = 'record-data-service';
 /** Query parameter of module addresses; Node treats another version as another module. */
@@ -41,9 +41,12 @@ interface Module {
 export class Modules {
   readonly #folders = new Set<string>();
   readonly #modules = new Map<string, Module>();
+  readonly #onImport: (path: string, stamp: Stamp) => void;
   #version = 0;
 
-  constructor() {
+  /** @param onImport called with each imported file of the directories, before its code runs */
+  constructor(onImport: (path: string, stamp: Stamp) => void = () => {}) {
+    this.#onImport = onImport;
     tracked.add(this);
     if (tracked.size === 1) registerHooks(hooks);
   }
@@ -57,21 +60,26 @@ export class Modules {
     this.#folders.add(`${pathToFileURL(directory).href}/`);
   }
 
-  /** Returns the address for importing the current version of a file. @param path absolute, without symbolic links */
+  /**
+   * Returns the address for importing the current version of a file, after checking it and all that it imports.
+   * @param path absolute, without symbolic links
+   */
   address(path: string): string {
+    for (const [imported] of this.filesOf(path)) this.#upToDate(imported);
     return `${pathToFileURL(path).href}${VERSION}${this.#upToDate(path).version}`;
   }
 
-  /** Returns the current version of a module, after checking its file and all that it imports. */
-  currentVersion(path: string): number {
-    const seen = new Set<string>();
+  /** Returns a module and all that it imports, directly or indirectly, with the stamps of their current versions. */
+  filesOf(path: string): [path: string, stamp: Stamp][] {
+    const found = new Map<string, Stamp>();
     const visit = (at: string): void => {
-      if (seen.has(at)) return;
-      seen.add(at);
-      for (const imported of this.#upToDate(at).imports) visit(imported);
+      const module = this.#modules.get(at);
+      if (!module || found.has(at)) return;
+      found.set(at, module.stamp);
+      for (const imported of module.imports) visit(imported);
     };
     visit(path);
-    return this.#upToDate(path).version;
+    return [...found];
   }
 
   /** Whether the module is tracked. A function may be a symbolic link to a file elsewhere. */
@@ -84,8 +92,12 @@ export class Modules {
     if (url.includes('/node_modules/') || url.startsWith(ownFolder)) return null;
     if (!this.#folders.values().some((folder) => url.startsWith(folder))) return null;
     const path = pathOf(url);
-    const { version } = this.#upToDate(path);
-    this.#modules.get(pathOf(by))?.imports.add(path);
+    const { version, stamp } = this.#upToDate(path);
+    const imports = this.#modules.get(pathOf(by))?.imports;
+    if (imports && !imports.has(path)) {
+      imports.add(path);
+      this.#onImport(path, stamp);
+    }
     // `require` caches by path, so its cache entry is deleted when a module changes.
     return isRequired ? url : `${url.split('?', 1)[0]}${VERSION}${version}`;
   }

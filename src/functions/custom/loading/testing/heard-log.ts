@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { Logger } from '../../../observe/index.ts';
+import type { Logger } from '../../../../observe/index.ts';
 
 /** A line of a log. */
 export interface Heard {

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { FunctionImporter } from '../importer.ts';
 import { FunctionLoader } from '../loader.ts';
 import { heardLog } from './heard-log.ts';
 
@@ -29,11 +30,19 @@ export function write(directory: string, files: Record<string, string>): void {
 /** A loader of a directory, and its log. @param timeLimit milliseconds */
 export function loading(directory: string, timeLimit = 2_000) {
   const { log, heard, text } = heardLog();
-  const loader = new FunctionLoader({ directory, timeLimit, log, isReserved: (name) => name === 'getlead' });
+  const importer = new FunctionImporter(directory, timeLimit);
+  const loader = new FunctionLoader({
+    directory,
+    log,
+    isReserved: (name) => name === 'getlead',
+    load: (name, file) => importer.load(name, file),
+  });
   /** Returns the result of a function without input. */
   const answer = async (name: string): Promise<unknown> => {
     const loaded = await loader.find(name);
-    return loaded && (loaded.run as () => unknown)();
+    const answered = loaded && (loaded.run as () => unknown)();
+    for (const noted of importer.files()) loader.noteFiles(...noted);
+    return answered;
   };
   return { loader, heard, text, answer };
 }

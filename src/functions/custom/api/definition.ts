@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../kernel/json.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
 import type { FunctionRequest, FunctionTrigger, FunctionUser } from './model.ts';
 import type { OutputOf, StandardSchema } from './standard-schema.ts';
 import type { FunctionRecord, SystemRecords } from './system.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import type { JsonObject } from '../../kernel/json.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
 import { inputCheck } from './input.ts';
 
 /** Returns the validated input, or the text of the rejection. */

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
-import { isStandardSchema } from './standard-schema.ts';
+import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
+import { isStandardSchema } from '../api/standard-schema.ts';
 
 /** The schema library's own conversion (https://standardschema.dev/json-schema), which zod has and others may have. */
 interface JsonSchemaConverter {

@@ -1,4 +1,4 @@
-import { fail } from '../../errors/fail.ts';
+import { fail } from '../../../errors/fail.ts';
 
 /** Guards the record access of one run: allowed until the time limit, and until the function has ended. */
 export class RunGuard {

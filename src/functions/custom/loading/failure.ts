@@ -1,4 +1,4 @@
-import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
+import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../../errors/fail.ts';
 
 /** Message for callers if the actual reason must not be revealed. */
 const HIDDEN_REASON = 'The function failed.';

@@ -1,7 +1,7 @@
 import type { ErrorObject, KeywordDefinition, ValidateFunction } from 'ajv';
-import type { JsonObject } from '../../kernel/json.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { isStandardSchema, type StandardIssue, type StandardSchema } from '../api/standard-schema.ts';
 import { truncate } from './failure.ts';
-import { isStandardSchema, type StandardIssue, type StandardSchema } from './standard-schema.ts';
 
 /** Maximum length of a rejection message in characters. */
 const MAX_REFUSAL_LENGTH = 1_000;

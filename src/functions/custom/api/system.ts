@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 
 /** A record in wire form: Dates, Pointers and Files are objects with `__type`. */
 export type FunctionRecord = JsonObject & { readonly objectId: string };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serviceError } from '../../errors/fail.ts';
+import { serviceError } from '../../../errors/fail.ts';
 import { failureOf, ServiceFault, truncate } from './failure.ts';
 import { heardLog } from './testing/heard-log.ts';
 
