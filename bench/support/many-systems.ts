@@ -17,8 +17,9 @@ export interface MadeSystem {
  * @param database of PostgreSQL, if the service uses it
  */
 export async function addSystems(directory: string, number: number, database?: { url: string }): Promise<MadeSystem[]> {
-  const { config } = parseSettings({ DATA_DIR: directory, LOG_LEVEL: 'silent' }, directory);
-  const context = await openCommandContext(config, database?.url, 'used');
+  const settings = { DATA_DIR: directory, LOG_LEVEL: 'silent', ...(database && { DATABASE_URL: database.url }) };
+  const { config, secrets } = parseSettings(settings, directory);
+  const context = await openCommandContext(config, secrets, 'used');
   let begun = 0;
   const made: MadeSystem[] = [];
   const add = async () => {
