@@ -102,3 +102,25 @@ const lengthOf = (value: StoredValue): number => (typeof value === 'string' ? va
 
 /** Returns whether a plan deletes a record. */
 export const deletesRecord = ({ mutations }: WritePlan): boolean => mutations.some(({ kind }) => kind === 'delete');
+
+/** Returns the number of characters of the values that a write assigns. */
+export function textLength({ mutations }: WritePlan): number {
+  let text = 0;
+  const count = (value: unknown) => {
+    if (typeof value === 'string') text += value.length;
+  };
+  for (const mutation of mutations)
+    if (mutation.kind === 'insert') for (const [, value] of mutation.values) count(value);
+    else if (mutation.kind === 'update') for (const one of mutation.assignments) if (one.kind === 'set') count(one.value);
+  return text;
+}
+
+/** Whether a step edits json columns: what they are now has to be read and parsed first. */
+export function isEdited(mutation: Mutation): mutation is Update {
+  return mutation.kind === 'update' && mutation.assignments.some(isEdit);
+}
+
+/** Whether a write has such a step. */
+export function hasEdits({ mutations }: WritePlan): boolean {
+  return mutations.some(isEdited);
+}

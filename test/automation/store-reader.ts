@@ -2,10 +2,11 @@
  * Reads the store of a service beside it. The table of the queue is hidden from all clients (docs/adr/0012); and one statement counts what would take
  * dozens of requests.
  */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import type { Json } from '../support/records.ts';
+import { type Json, path } from '../support/records.ts';
 import type { Service } from '../support/service.ts';
 import type { Counts } from './effects.ts';
 
@@ -37,8 +38,12 @@ const own = (className: string) => `t_${className}`;
 const catalogue = 'rds_tables';
 
 /** Opens the store of the service's first system. */
-export async function openStore({ database, dataDir, appId }: Service): Promise<StoreReader> {
-  return database ? inPostgres(database.url) : inFile(join(dataDir, 'systems', appId, 'records.sqlite'));
+export async function openStore({ database, dataDir, appId, call }: Service): Promise<StoreReader> {
+  if (database) return inPostgres(database.url);
+  // Other connections to a file see a commit before it is durable, clients after that. A read on a thread of the service waits for it.
+  const query = { where: { name: { $regex: '^$' } }, limit: 1 };
+  const durable = async () => assert.equal((await call('GET', path('_Role'), { query })).status, 200);
+  return inFile(join(dataDir, 'systems', appId, 'records.sqlite'), durable);
 }
 
 /** @param tables what each record table is called in SQL, by its class */
@@ -57,8 +62,9 @@ const countsFrom = (rows: readonly Json[]): Counts => Object.fromEntries(rows.ma
 const namesFrom = (rows: readonly Json[]): ReadonlyMap<string, string> =>
   new Map(rows.map(({ className, sqlName }) => [className, sqlName]));
 
-function inFile(path: string): StoreReader {
-  const db = new DatabaseSync(path, { readOnly: true });
+/** @param durable waits until what was committed is durable */
+function inFile(file: string, durable: () => Promise<void>): StoreReader {
+  const db = new DatabaseSync(file, { readOnly: true });
   db.exec('PRAGMA busy_timeout = 5000');
   const naming: Naming = (sqlName) => `"${sqlName}"`;
   const queued = db.prepare(`SELECT * FROM ${naming(own(queue))}`);
@@ -68,15 +74,21 @@ function inFile(path: string): StoreReader {
   let known: { asked: string; version: unknown; counts: Counts } | undefined;
   return {
     queued: async () => queued.all(),
-    isIdle: async () => first.get() === undefined,
+    async isIdle() {
+      if (first.get() !== undefined) return false;
+      await durable();
+      return true;
+    },
     // A table that is made or dropped between the two statements is none of those that a test counts.
     counts: async (tables) => {
       const asked = JSON.stringify(tables);
       // Changes with each commit of the service.
       const version = dataVersion.get()?.data_version;
-      if (known?.asked !== asked || known.version !== version)
-        known = { asked, version, counts: countsFrom(db.prepare(countsSql(namesFrom(named.all(asked)), naming)).all()) };
-      return known.counts;
+      if (known?.asked === asked && known.version === version) return known.counts;
+      known = { asked, version, counts: countsFrom(db.prepare(countsSql(namesFrom(named.all(asked)), naming)).all()) };
+      const { counts } = known;
+      await durable();
+      return counts;
     },
     async record(table, objectId) {
       const sqlName = namesFrom(named.all(JSON.stringify([table]))).get(table) ?? '';

@@ -60,6 +60,19 @@ describe('SQLite store', () => {
     assert.equal((await find('Alone', {})).records.length, 3);
   });
 
+  test('large values are written, and operators on them carried out, on a thread: whole, once, and seen at once', async () => {
+    const text = 'x'.repeat(3_000_000);
+    const list = Array.from({ length: 50_000 }, (_, n) => `item ${n}`);
+    const { objectId } = await create('Values', { text, list, n: 1 });
+    const updates = [{ list: { __op: 'AddUnique', objects: ['item 7', 'new'] } }, { n: { __op: 'Increment', amount: 1 } }];
+    const [added] = await Promise.all(updates.map((body) => updateRecord(context(), 'Values', objectId as string, body)));
+    assert.ok(added?.returned.includes('"item 49999","new"'), 'the answer');
+    const [found] = (await find('Values', {})).records;
+    assert.deepEqual([found?.text, found?.list, found?.n], [text, [...list, 'new'], 2]);
+    await assert.rejects(create('Values', { objectId, text }), { code: 137 });
+    assert.equal((await find('Values', {})).records.length, 1);
+  });
+
   test('a schema read back from the file is the schema in memory', async () => {
     await create('Kept', { Name: 'x', name: 'y', When: { __type: 'Date', iso: '2026-01-01T00:00:00.000Z' } });
     const again = new SqliteStore(join(directory, 'records.sqlite'), { pool, report: assert.fail, ...rowContext });

@@ -1,6 +1,6 @@
 import { inDoubtSince, unavailableSince } from '../../errors/system-faults.ts';
 import type { Schema } from '../../schema/model.ts';
-import { deletesRecord } from '../column-values.ts';
+import { deletesRecord, hasEdits } from '../column-values.ts';
 import { observedReader } from '../observed-reader.ts';
 import type { KeyVersion, PreparedWrite, Reader, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { StoreSnapshot } from '../raw-access.ts';
@@ -20,10 +20,11 @@ import { catalogVersion } from './schema/catalog.ts';
 import { growGeneration } from './schema/identity.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';
 import { SchemaCache } from './schema/schema-cache.ts';
+import { LongEdit } from './sql/functions.ts';
 import type { SqliteStoreSettings } from './store-settings.ts';
 import { executePlan } from './writes/execute-mutation.ts';
 import { fillInSteps } from './writes/fill-search-index.ts';
-import { changeSchemaOnThread, isLongSchemaChange } from './writes/schema-change.ts';
+import { executeOnThread, isLongPlan, MAX_SHORT_EDIT_CHARS } from './writes/schema-change.ts';
 import { inSavepoint, isAtomic, withoutSavepoint } from './writes/transaction.ts';
 import { WriteQueue } from './writes/write-queue.ts';
 
@@ -49,6 +50,7 @@ export class SqliteStore implements Store {
   readonly #settings: SqliteStoreSettings;
   /** After the last commit; `null` if it is not known. */
   #walLength: WalLength | null = null;
+
   /** Opens the file, creating it if there is none. @throws unavailable */
   constructor(path: string, settings: SqliteStoreSettings) {
     this.#path = path;
@@ -58,10 +60,10 @@ export class SqliteStore implements Store {
     const availability = new Availability({
       path,
       about: { app: appId, file: path },
-      ...(conditions ? { conditions } : {}),
-      ...(verify ? { verify } : {}),
-      ...(onMissed ? { onMissed } : {}),
-      ...(onDamaged ? { onDamaged } : {}),
+      ...(conditions && { conditions }),
+      ...(verify && { verify }),
+      ...(onMissed && { onMissed }),
+      ...(onDamaged && { onDamaged }),
       onReopened: () => this.#known?.forget(),
       endReads: () => {
         this.#reads.drop();
@@ -76,7 +78,8 @@ export class SqliteStore implements Store {
     this.#availability = availability;
     let connection: Connection | undefined;
     try {
-      connection = new Connection(path, 'write', { events: availability });
+      const maxEditChars = () => (this.#known.isAlone ? Number.POSITIVE_INFINITY : MAX_SHORT_EDIT_CHARS);
+      connection = new Connection(path, 'write', { events: availability, maxEditChars });
       this.#connection = connection;
       availability.opened(connection);
       withMappedErrors(() => migrate(this.#connection.db, catalogMigrations, path));
@@ -145,22 +148,22 @@ export class SqliteStore implements Store {
     return !this.#availability.refusal;
   }
 
-  #isLong(plan: WritePlan, schema: Schema): boolean {
-    return plan.changes.length > 0 && isLongSchemaChange(this.#connection, plan, schema);
-  }
-
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
     const plan = write.plan(planned);
-    if (this.#isLong(plan, planned)) {
+    if (isLongPlan(this.#connection, plan, planned))
       // An earlier write may have made the same schema change.
-      const isDue = () => this.#isLong(write.plan(this.schema()), this.#known.schema);
-      const outcome = await this.#commits.exclusiveIf(isDue, () => this.#rebuild(write), write.order);
-      return outcome ?? this.write(write);
-    }
+      return this.#writeOnThread(write, () => isLongPlan(this.#connection, write.plan(this.schema()), this.#known.schema));
     const execute = () => this.#execute(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
     // A delete goes after all other writes: a row that is about to be written may point at its record.
-    return this.#commits.run(execute, { order: write.order, afterAll: deletesRecord(plan) });
+    const written = this.#commits.run(execute, { order: write.order, afterAll: deletesRecord(plan) });
+    const onThread = (error: unknown) => (error instanceof LongEdit ? this.#writeOnThread(write) : Promise.reject(error));
+    return hasEdits(plan) ? written.catch(onThread) : written;
+  }
+
+  async #writeOnThread(write: PreparedWrite, isDue = () => true): Promise<WriteOutcome> {
+    const outcome = await this.#commits.exclusiveIf(isDue, () => this.#executeOnThread(write), write.order);
+    return outcome ?? this.write(write);
   }
 
   writeBehind(write: PreparedWrite): void {
@@ -210,9 +213,7 @@ export class SqliteStore implements Store {
     return withSnapshot(this.#path, work);
   }
 
-  whenBack(): Promise<void> {
-    return this.#availability.recovery.whenBack();
-  }
+  readonly whenBack = () => this.#availability.recovery.whenBack();
 
   #execute(plan: WritePlan): WriteOutcome {
     const connection = this.#connection;
@@ -223,7 +224,7 @@ export class SqliteStore implements Store {
   }
 
   /** @returns `null` if another process has changed the schema meanwhile: to be planned again */
-  async #rebuild(write: PreparedWrite): Promise<WriteOutcome | null> {
+  async #executeOnThread(write: PreparedWrite): Promise<WriteOutcome | null> {
     this.#known.notice();
     const { opening } = this.#availability;
     try {
@@ -232,7 +233,7 @@ export class SqliteStore implements Store {
       // Only the data of a plan can be sent to a thread; callers may attach observers to it.
       const { conditions = [], changes, mutations } = write.plan(this.#known.schema);
       const plan = { conditions, changes, mutations };
-      const outcome = await changeSchemaOnThread({ path: this.#path, plan, catalogVersion: version, addresses });
+      const outcome = await executeOnThread({ path: this.#path, plan, catalogVersion: version, addresses });
       if (!this.#availability.isInPlace()) throw inDoubtSince(new Error('the file was taken away while it was written to'));
       return outcome;
     } catch (error) {

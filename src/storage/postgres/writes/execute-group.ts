@@ -1,4 +1,5 @@
 import { isInDoubt } from '../../../errors/fail.ts';
+import { hasEdits } from '../../column-values.ts';
 import type { WriteOutcome } from '../../port.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
 import { commitInvalidation } from '../cluster/invalidation.ts';
@@ -6,7 +7,6 @@ import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed, unavailable } from '../connection/map-error.ts';
 import { compileGroup, hasItems, locksInOrder, NotInserted, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
 import { type CompiledConditions, compileConditions, conditionErrorOf } from './conditions.ts';
-import { hasEdits } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import { recordLocksOf } from './record-locks.ts';

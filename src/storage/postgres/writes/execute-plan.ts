@@ -1,9 +1,10 @@
 import { errorOfItem } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
+import { hasEdits, isEdited } from '../../column-values.ts';
 import { joinOutcomes, type Mutation, noOutcome, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { type CompileContext, compileLocks, compileMutation } from './compile-mutation.ts';
-import { EditedRecords, hasEdits, isEdited, resolvePlan } from './json-updates.ts';
+import { EditedRecords, resolvePlan } from './json-updates.ts';
 import { refusalOf } from './map-error.ts';
 
 /**

@@ -1,5 +1,4 @@
-import type { WritePlan } from '../../port.ts';
-import { hasEdits } from './json-updates.ts';
+import { hasEdits } from '../../column-values.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /** Maximum number of writes in one transaction: as many as the largest batch of a request. */
@@ -26,16 +25,4 @@ export function mayJoin({ plan, records }: QueuedWrite, written: ReadonlySet<str
  */
 export function mayLock({ locks }: QueuedWrite, locked: ReadonlySet<string>): boolean {
   return !locks.some((lock) => locked.has(lock)) && (locks.length === 0 || locked.size + locks.length <= MAX_GROUP_LOCKS);
-}
-
-/** Returns the number of characters of the values that a write assigns. */
-export function textLength({ mutations }: WritePlan): number {
-  let text = 0;
-  const count = (value: unknown) => {
-    if (typeof value === 'string') text += value.length;
-  };
-  for (const mutation of mutations)
-    if (mutation.kind === 'insert') for (const [, value] of mutation.values) count(value);
-    else if (mutation.kind === 'update') for (const one of mutation.assignments) if (one.kind === 'set') count(one.value);
-  return text;
 }

@@ -1,6 +1,7 @@
 import { fail } from '../../../errors/fail.ts';
 import type { Field } from '../../../schema/model.ts';
 import { applyEditsApart } from '../../../values/index.ts';
+import { isEdited } from '../../column-values.ts';
 import type { Assignment, Mutation, WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Session } from '../connection/database.ts';
@@ -19,16 +20,6 @@ export class EditedRecords {
   readonly changed = new Set<string>();
   /** Columns that were read or requested. */
   readonly requestedColumns = new Map<string, Set<string>>();
-}
-
-/** Whether a step edits json columns, which requires reading them first. */
-export function isEdited(mutation: Mutation): mutation is Update {
-  return mutation.kind === 'update' && mutation.assignments.some(isEdit);
-}
-
-/** Whether a write has such a step. */
-export function hasEdits({ mutations }: WritePlan): boolean {
-  return mutations.some(isEdited);
 }
 
 /** Whether a write edits a record that one of its earlier steps writes otherwise: edits are computed before its steps are executed. */

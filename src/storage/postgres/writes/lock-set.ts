@@ -1,10 +1,10 @@
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import { hasEdits, isEdited } from '../../column-values.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { idOf } from './bulk-insert.ts';
 import { recordKey } from './compile-group.ts';
 import { conditionLocks } from './conditions.ts';
 import { snapshotOf } from './folded-steps.ts';
-import { hasEdits, isEdited } from './json-updates.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 const FILTERED = ['require', 'updateAll', 'deleteAll', 'unmark'] as const;

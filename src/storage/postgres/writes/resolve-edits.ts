@@ -1,21 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRefusal, type ServiceError } from '../../../errors/fail.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
+import { hasEdits, textLength } from '../../column-values.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Session } from '../connection/database.ts';
 import { recordKey } from './compile-group.ts';
 import { type CompileContext, compileBytes } from './compile-mutation.ts';
-import { MAX_GROUP_TEXT, textLength } from './group-limits.ts';
-import {
-  EditedRecords,
-  editedFields,
-  editedUpdates,
-  editsItsChanges,
-  hasEdits,
-  readEdited,
-  resolvePlan,
-} from './json-updates.ts';
+import { MAX_GROUP_TEXT } from './group-limits.ts';
+import { EditedRecords, editedFields, editedUpdates, editsItsChanges, readEdited, resolvePlan } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import { recordLocksOf } from './record-locks.ts';

@@ -1,11 +1,10 @@
 import type { Field } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { StoredValue } from '../../../values/types/type.ts';
-import { growthOf } from '../../column-values.ts';
+import { growthOf, hasEdits } from '../../column-values.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
 import { recordKey } from './compile-group.ts';
-import { hasEdits } from './json-updates.ts';
 
 type Update = Extract<Mutation, { kind: 'update' }>;
 

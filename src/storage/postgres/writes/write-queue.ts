@@ -1,9 +1,8 @@
 import { nextWriteOrder } from '../../../kernel/ids.ts';
 import type { Schema } from '../../../schema/model.ts';
-import { deletesRecord } from '../../column-values.ts';
+import { deletesRecord, hasEdits, textLength } from '../../column-values.ts';
 import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
-import { MAX_GROUP_TEXT, mayJoin, mayLock, textLength } from './group-limits.ts';
-import { hasEdits } from './json-updates.ts';
+import { MAX_GROUP_TEXT, mayJoin, mayLock } from './group-limits.ts';
 import { lockSetOf, recordsWithoutEdits } from './lock-set.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
 import { addInOrder, changesSchema, type Executor, type QueuedWrite } from './queued-write.ts';

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Statement } from '../../sql/sql-writer.ts';
+import type { FunctionOptions } from '../sql/functions.ts';
 import { type ConnectionEvents, isBusy, storeFaultOf, withMappedErrors } from './map-error.ts';
 import { closeQuietly, existingFile, openDatabase } from './open-database.ts';
 import { SharedSnapshot } from './shared-snapshot.ts';
@@ -27,9 +28,7 @@ const EVENT_LOOP_LOCK_WAIT_MS = 2;
 /** Otherwise the rollback journal of a statement with triggers goes to a file, which costs more than the triggers. Large sorts use threads. */
 const TEMP_STORE_IN_MEMORY = 'PRAGMA temp_store = MEMORY';
 
-export interface ConnectionOptions {
-  /** Called periodically by interruptible statements; may throw to end the statement. */
-  readonly tick?: () => void;
+export interface ConnectionOptions extends FunctionOptions {
   readonly events?: ConnectionEvents;
 }
 
@@ -37,7 +36,7 @@ export interface ConnectionOptions {
 export class Connection implements PlannedRows {
   readonly #path: string;
   readonly #mode: 'write' | 'read';
-  readonly #tick: (() => void) | undefined;
+  readonly #functions: FunctionOptions;
   readonly #events: ConnectionEvents | undefined;
   #db: DatabaseSync;
   #isBroken = false;
@@ -55,10 +54,10 @@ export class Connection implements PlannedRows {
    * @param mode `write` for the single connection that writes, `read` for reader threads
    * @throws unavailable for transient faults
    */
-  constructor(path: string, mode: 'write' | 'read', { tick, events }: ConnectionOptions = {}) {
+  constructor(path: string, mode: 'write' | 'read', { events, ...functions }: ConnectionOptions = {}) {
     this.#path = path;
     this.#mode = mode;
-    this.#tick = tick;
+    this.#functions = functions;
     this.#events = events;
     this.#pages = mode === 'write' ? 16_000 : 4_000;
     this.#db = withMappedErrors(() => this.#open(path, LOCK_WAIT_MS));
@@ -73,7 +72,7 @@ export class Connection implements PlannedRows {
   }
 
   #open(file: string | URL, timeoutMs: number): DatabaseSync {
-    return openDatabase(file, { mode: this.#mode, timeoutMs, pagesKiB: this.#pages, ...(this.#tick && { tick: this.#tick }) });
+    return openDatabase(file, { mode: this.#mode, timeoutMs, pagesKiB: this.#pages, ...this.#functions });
   }
 
   /** Switches the file to WAL mode permanently. Verify a reopened file first: another system's file must not be changed. */

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { registerFunctions } from '../sql/functions.ts';
+import { type FunctionOptions, registerFunctions } from '../sql/functions.ts';
 
 /** Size to which the WAL file is truncated after a restart. */
 const MAX_IDLE_WAL_BYTES = 32 * 1024 * 1024;
@@ -10,19 +10,17 @@ const MAX_IDLE_WAL_BYTES = 32 * 1024 * 1024;
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
 /** How a file is opened. */
-export interface Opening {
+export interface Opening extends FunctionOptions {
   /** `write` creates the file if there is none. */
   readonly mode: 'write' | 'read';
   /** How long statements wait for the lock of another connection. */
   readonly timeoutMs: number;
   /** Size of the page cache. */
   readonly pagesKiB: number;
-  /** Called periodically by interruptible statements; may throw to end the statement. */
-  readonly tick?: () => void;
 }
 
 /** Opens a file and registers the functions that statements use. @throws SQLite's error */
-export function openDatabase(file: string | URL, { mode, timeoutMs, pagesKiB, tick }: Opening): DatabaseSync {
+export function openDatabase(file: string | URL, { mode, timeoutMs, pagesKiB, ...functions }: Opening): DatabaseSync {
   const isReader = mode === 'read';
   const db = new DatabaseSync(file, {
     readOnly: isReader,
@@ -35,7 +33,7 @@ export function openDatabase(file: string | URL, { mode, timeoutMs, pagesKiB, ti
     if (!isReader)
       db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${MAX_IDLE_WAL_BYTES}`);
     db.exec(`PRAGMA cache_size = -${pagesKiB}`);
-    registerFunctions(db, tick ? { tick } : {});
+    registerFunctions(db, functions);
     return db;
   } catch (error) {
     closeQuietly(db);

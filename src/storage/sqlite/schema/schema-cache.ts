@@ -52,6 +52,11 @@ export class SchemaCache {
     return this.#schema;
   }
 
+  /** Whether the open transaction is one work, whose own reads see what it writes. */
+  get isAlone(): boolean {
+    return this.#isAlone;
+  }
+
   /** Number of schema changes so far, which other processes count too; NaN if it has to be read again. */
   get catalogVersion(): number {
     return this.#catalogVersion;

@@ -11,11 +11,19 @@ import { applyEdits, type JsonEdit } from '../../../values/operators/apply.ts';
 import { withoutPoints } from '../../sql/full-text/hebrew-points.ts';
 import { textMatcher, textScorer } from '../../sql/full-text/match.ts';
 
-/**
- * Registers the functions that our SQL calls. Errors thrown in them propagate unchanged from the statement.
- * @param options.tick called about every thousand rows by interruptible statements; may throw to end the statement
- */
-export function registerFunctions(db: DatabaseSync, options: { tick?: () => void } = {}): void {
+/** Options of the functions. */
+export interface FunctionOptions {
+  /** Called about every thousand rows by interruptible statements; may throw to end the statement. */
+  readonly tick?: () => void;
+  /** Returns the maximum characters of an Array or Object that operators change, and of their operands: beyond it they throw LongEdit. */
+  readonly maxEditChars?: () => number;
+}
+
+/** Operators on an Array or Object would take long: the plan has to be executed on a thread. */
+export class LongEdit extends Error {}
+
+/** Registers the functions that our SQL calls. Errors thrown in them propagate unchanged from the statement. */
+export function registerFunctions(db: DatabaseSync, options: FunctionOptions = {}): void {
   const pure = { deterministic: true } as const;
   db.function('rds_regex', pure, regexFunction());
   db.function('rds_canonical', pure, canonical);
@@ -28,9 +36,16 @@ export function registerFunctions(db: DatabaseSync, options: { tick?: () => void
     db.function(`rds_unique_${form}`, pure, (text) => (typeof text === 'string' ? uniqueTextKey(form, text) : null));
   db.function('rds_text_match', { ...pure, varargs: true }, textFunction(textMatcher));
   db.function('rds_text_score', { ...pure, varargs: true }, textFunction(textScorer));
-  db.function('rds_edit', pure, (current, edits, type, label) =>
-    applyEdits(current as string | null, JSON.parse(edits as string) as JsonEdit[], type as 'Array' | 'Object', label as string),
-  );
+  db.function('rds_edit', pure, (current, edits, type, label) => {
+    const chars = ((current as string | null)?.length ?? 0) + (edits as string).length;
+    if (chars > (options.maxEditChars?.() ?? Number.POSITIVE_INFINITY)) throw new LongEdit();
+    return applyEdits(
+      current as string | null,
+      JSON.parse(edits as string) as JsonEdit[],
+      type as 'Array' | 'Object',
+      label as string,
+    );
+  });
   const tick = options.tick;
   db.function('rds_tick', () => {
     tick?.();

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
-import { beforeEach, mock, test } from 'node:test';
+import { afterEach, beforeEach, mock, test } from 'node:test';
 import { Gathering } from './gathering.ts';
 
 let due: number;
 let gathering: Gathering;
 beforeEach(() => {
-  mock.timers.reset();
   mock.timers.enable({ apis: ['setTimeout'] });
   due = 0;
   gathering = new Gathering(() => {
     due++;
   });
 });
+
+afterEach(() => mock.timers.reset());
 
 /** Answers some writes while none are pending. @returns whether a group of this size waits then */
 const waitsAfter = (answered: number, size: number): boolean => {

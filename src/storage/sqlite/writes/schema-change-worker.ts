@@ -1,4 +1,4 @@
-/** A thread that executes one plan: schema changes that read a large table, and the write that requires them. */
+/** A thread that executes one plan: schema changes that read a large table, and the write that requires them; or large values. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError } from '../../../errors/fail.ts';

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isInDoubt, isUnavailable } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
-import { ConditionFailed } from '../../port.ts';
+import { ConditionFailed, type Mutation } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
+import { Connection } from '../connection/connection.ts';
+import { LongEdit } from '../sql/functions.ts';
 import { TestTables } from '../testing/tables.ts';
-import { changeSchemaOnThread, isLongSchemaChange } from './schema-change.ts';
+import { executeOnThread, isLongPlan, isLongSchemaChange } from './schema-change.ts';
 
 /** What a thread does instead of a schema change. */
 const thread = (code: string) =>
-  changeSchemaOnThread(
+  executeOnThread(
     { path: '', plan: { changes: [], mutations: [] }, catalogVersion: 0, addresses: rowContext.addresses() },
     new URL(
       `data:text/javascript,${encodeURIComponent(`import { parentPort, workerData } from 'node:worker_threads'; ${code}`)}`,
@@ -34,6 +36,27 @@ test('one that ends before has changed nothing: for lack of something, or as a f
   await assert.rejects(thread(`throw Object.assign(new Error('x'), { code: 'EMFILE' });`), isUnavailable);
   await assert.rejects(thread(`throw Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });`), isUnavailable);
   await assert.rejects(thread(`throw new TypeError('x');`), TypeError);
+});
+
+test('values of some megabytes in all are for the thread', () => {
+  const tables = new TestTables();
+  tables.define('Texts', { s: 'String' });
+  const { connection, schema } = tables;
+  const insert = (chars: number): Mutation => ({
+    ...({ kind: 'insert', table: tables.table('Texts'), values: [[tables.field('Texts', 's'), 'x'.repeat(chars)]] } as const),
+  });
+  const isLong = (...mutations: Mutation[]) => isLongPlan(connection, { changes: [], mutations }, schema);
+  assert.equal(isLong(insert(1_500_000)), false);
+  assert.equal(isLong(insert(3_000_000)), true);
+  assert.equal(isLong(insert(1_500_000), insert(1_500_000)), true);
+});
+
+test('operators on a long Array are refused where the event loop would carry them out', () => {
+  const connection = new Connection(':memory:', 'write', { maxEditChars: () => 100 });
+  const edit = (list: string) => connection.first({ text: `SELECT rds_edit(?, ?, 'Array', 'T.list')`, params: [list, '[]'] });
+  assert.deepEqual(edit('[1]'), ['[1]']);
+  assert.throws(() => edit(JSON.stringify(Array.from({ length: 100 }, () => 1))), LongEdit);
+  connection.close();
 });
 
 test('what reads or copies many records, many bytes, or the same often, is for the thread', () => {

@@ -8,6 +8,7 @@ import { type SchemaStep, stepsOf } from '../../../schema/change.ts';
 import type { Field, Schema, TableSchema, UniqueIndex } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
+import { textLength } from '../../column-values.ts';
 import { DuplicateKey } from '../../constraints.ts';
 import { ConditionFailed, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -145,13 +146,23 @@ function passesOf(step: SchemaStep): number {
   }
 }
 
+/** Maximum characters of values that the event loop writes, and of an Array or Object, with operands, that operators change there. */
+const MAX_SHORT_PLAN_CHARS = 2 * 1024 * 1024;
+export const MAX_SHORT_EDIT_CHARS = 256 * 1024;
+
+/** Returns whether a plan would block the event loop. */
+export function isLongPlan(connection: Connection, plan: WritePlan, schema: Schema): boolean {
+  if (textLength(plan) > MAX_SHORT_PLAN_CHARS) return true;
+  return plan.changes.length > 0 && isLongSchemaChange(connection, plan, schema);
+}
+
 /**
  * Executes a plan on a separate thread. The caller holds its other writes back meanwhile.
  * @param file the thread's code; tests pass their own
  * @returns `null` if another process has changed the schema since the plan was made: nothing was done
  * @throws the errors of the plan's steps; unavailable; outcomeUnknown if the thread died in its COMMIT
  */
-export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile): Promise<WriteOutcome | null> {
+export function executeOnThread(task: SchemaChangeTask, file = workerFile): Promise<WriteOutcome | null> {
   return new Promise((resolve, reject) => {
     const isCommitting = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(file, { workerData: { ...task, isCommitting } satisfies SchemaChangeSetup });
