@@ -14,7 +14,17 @@ connection.execute('CREATE TABLE IF NOT EXISTS t (n INTEGER PRIMARY KEY, name TE
 connection.disableLockWait();
 const none = () => {};
 const commits = new WriteQueue(connection, {
-  ...{ began: none, appended: none, ended: none, committed: none, rolledBack: none, dropped: none, busy: none, unflushed: none },
+  ...{
+    began: none,
+    appended: none,
+    ended: none,
+    undone: none,
+    committed: none,
+    rolledBack: none,
+    dropped: none,
+    busy: none,
+    unflushed: none,
+  },
   isInPlace: () => true,
   whenBack: async () => {},
 });

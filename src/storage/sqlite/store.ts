@@ -26,6 +26,7 @@ import { executePlan } from './writes/execute-mutation.ts';
 import { fillInSteps } from './writes/fill-search-index.ts';
 import { executeOnThread, isLongPlan, MAX_SHORT_EDIT_CHARS } from './writes/schema-change.ts';
 import { inSavepoint, isAtomic, withoutSavepoint } from './writes/transaction.ts';
+import { visibility } from './writes/visibility.ts';
 import { WriteQueue } from './writes/write-queue.ts';
 
 /** Page cache, in KiB, for many writes in one commit: index pages are accessed in random order. */
@@ -92,22 +93,11 @@ export class SqliteStore implements Store {
     }
     this.#reads = new DurableReads(connection, () => openSnapshot(path, availability));
     this.#commits = new WriteQueue(connection, {
-      began: (isAlone = false) => {
-        this.#known.began(isAlone);
-        if (!isAlone) this.#reads.hold();
-      },
+      ...visibility(this.#known, this.#reads, () => void pool.end(path)),
       appended: () => this.#onAppended(),
-      ended: (hasNext = false) => {
-        this.#known.ended();
-        this.#reads.advance(hasNext);
-      },
       unflushed: (error) => this.#reportFault(error),
       isInPlace: (withinMs) => availability.isInPlace(withinMs),
       committed: (writes, ms) => this.#onCommit(writes, ms),
-      rolledBack: (isFlushing = false) => {
-        this.#known.rolledBack();
-        if (!isFlushing) this.#reads.release();
-      },
       busy: (error) => this.#reportFault(error),
       dropped: (error) => this.#dropped(error),
       whenBack: () => this.whenBack(),
@@ -119,6 +109,7 @@ export class SqliteStore implements Store {
       notice: () => this.#known.noticeQuietly(),
       changing: () => (this.#known.isChanging ? this.#commits.endOf(() => this.#known.isChanging) : undefined),
       flushing: () => this.#commits.flushing,
+      undoneCommits: () => this.#known.undoneCommits,
       onFailed: () => {
         const { opening } = availability;
         return (error: unknown) => availability.metOnThread(error, opening);
@@ -294,6 +285,7 @@ export class SqliteStore implements Store {
       // The WAL stays; the next opening of the file reads it.
     }
     this.#connection.close();
+    this.#commits.closed();
     await log?.closed();
     this.#settings.onClosed?.();
   }

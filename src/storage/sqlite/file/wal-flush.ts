@@ -7,6 +7,9 @@ import { FRAME_HEADER_BYTES, headerIn, WAL_HEADER_BYTES } from './wal-header.ts'
 /** Bytes that are read and written at once where pages are written again. */
 const CHUNK_BYTES = 1024 * 1024;
 
+/** Two copies of the header of the WAL index: SQLite makes the index anew if they are invalid (https://sqlite.org/walformat.html). */
+const INDEX_HEADER_BYTES = 2 * 48;
+
 const dataSynced = promisify(fdatasync);
 const synced = promisify(fsync);
 
@@ -14,6 +17,7 @@ const synced = promisify(fsync);
 export class WalFlush {
   readonly #connection: Pick<Connection, 'path' | 'openings'>;
   #descriptor: number | undefined;
+  #index: number | undefined;
   /** Opening of the connection to which the descriptor belongs. */
   #opening = 0;
   /** Whether the WAL's entry in its directory has been flushed. */
@@ -54,6 +58,24 @@ export class WalFlush {
     }
   }
 
+  /**
+   * Takes back the transactions of the WAL from one page on: their first page becomes invalid, and SQLite reads the WAL again, as after a crash. Only
+   * under the write lock, and while no connection reads what is taken back.
+   * @throws the operating system's error
+   */
+  cut(fromPage: number): void {
+    const file = openSync(this.#path, 'r+');
+    try {
+      const size = FRAME_HEADER_BYTES + (headerIn(file)?.pageSize ?? 0);
+      writeSync(file, Buffer.alloc(FRAME_HEADER_BYTES), 0, FRAME_HEADER_BYTES, WAL_HEADER_BYTES + fromPage * size);
+    } finally {
+      closeSync(file);
+    }
+    // Closing it would release SQLite's locks.
+    this.#index ??= openSync(`${this.#connection.path}-shm`, 'r+');
+    writeSync(this.#index, Buffer.alloc(INDEX_HEADER_BYTES), 0, INDEX_HEADER_BYTES, 0);
+  }
+
   /** A new file is lost in a power cut if the directory is not flushed. */
   async #enter(): Promise<void> {
     const directory = openSync(dirname(this.#path), 'r');
@@ -67,6 +89,12 @@ export class WalFlush {
 
   get #path(): string {
     return `${this.#connection.path}-wal`;
+  }
+
+  /** Call when SQLite has closed the file. */
+  closed(): void {
+    if (this.#index !== undefined) closeSync(this.#index);
+    this.#index = undefined;
   }
 
   /** Call while nothing is being flushed. */

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fail, isUnavailable } from '../../../errors/fail.ts';
 import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/model/selection.ts';
 import type { Field, Schema, TableSchema, UniqueIndex } from '../../../schema/model.ts';
@@ -77,8 +78,10 @@ export interface PlannedSchema {
   notice(): Schema;
   /** The writes under way that have changed it, until whose end it cannot be read with it; `undefined` if there are none. */
   changing(): Promise<unknown> | undefined;
-  /** The writes that threads see already and that are not durable yet; `undefined` if there are none. */
-  flushing(): Promise<unknown> | undefined;
+  /** Whether the writes that threads see already become durable; `undefined` if all are. */
+  flushing(): Promise<boolean> | undefined;
+  /** Returns the number of commits that were undone so far. */
+  undoneCommits(): number;
   /** Call when a read on a thread begins; returns a function that receives the error of that read. */
   onFailed(): (error: unknown) => void;
 }
@@ -205,21 +208,21 @@ export class SqliteReader implements Reader {
   }
 
   /** @param selection of the list, for its includes; `null` if it has none */
-  async #findOnThread(
-    { list, ...plans }: Omit<FindPlans, 'removals'>,
-    selection: Selection | null,
-    until?: AbortSignal,
-  ): Promise<FindResult> {
+  async #findOnThread(plans: Omit<FindPlans, 'removals'>, selection: Selection | null, until?: AbortSignal): Promise<FindResult> {
+    const undone = this.#schema.undoneCommits();
     const byIds = (target: Selection) => byIdsPlan(target, dialect, this.#context);
     const ahead = <Plan extends ReadPlan>(plan: Plan, of: Selection) => compiledAhead(plan, of, byIds);
     // Includes that are known now are compiled now: each request of the thread takes two messages.
-    const whole = { ...plans, list: list && selection ? ahead(list, selection) : list, removals: this.#schema.removals() };
+    const list = plans.list && selection ? ahead(plans.list, selection) : plans.list;
+    const whole = { ...plans, list, removals: this.#schema.removals() };
     const resolve = selection ? includeResolver(selection, (target) => ahead(byIds(target), target)) : async () => null;
     try {
       const found = await this.#pool.find(this.#path, whole, resolve, this.#schema.onFailed(), until);
-      await this.#schema.flushing();
+      if ((await this.#schema.flushing()) === false) fail('unavailable');
       return found;
     } catch (error) {
+      // It has seen writes that were undone, or its thread gave it up for that.
+      if (isUnavailable(error) && this.#schema.undoneCommits() !== undone) return this.#findOnThread(plans, selection, until);
       if (error instanceof SchemaChanged) this.#schema.notice();
       throw error;
     }

@@ -21,6 +21,8 @@ export class SchemaCache {
   #written = new Set<string>();
   #flushed = new Set<string>();
   #isAlone = false;
+  /** Number of commits that were undone so far. */
+  undoneCommits = 0;
   /** SQLite's count of other connections' commits, and the catalogue's counts of changes, as of the last load. */
   #foreignCommits = Number.NaN;
   #catalogVersion = Number.NaN;
@@ -129,6 +131,14 @@ export class SchemaCache {
   #count(written: Set<string>): void {
     for (const className of written) this.#writesTo.set(className, (this.#writesTo.get(className) ?? 0) + 1);
     written.clear();
+  }
+
+  /** Call when the committed transaction is undone. */
+  undone(): void {
+    this.undoneCommits++;
+    this.#flushed.clear();
+    this.#committed = this.#durable;
+    this.rolledBack();
   }
 
   rolledBack(): void {

@@ -137,12 +137,14 @@ export class DurableCommit {
 
   /**
    * Commits the open transaction, from when on other connections see it, and begins to flush it. Call while nothing is flushed.
-   * @returns resolves when it is durable; rejects with outcomeUnknown if that is uncertain
+   * @returns resolves when it is durable; rejects with unavailable if it is undone, with outcomeUnknown if that is uncertain
    * @throws unavailable if nothing was written, even after a crash; outcomeUnknown if that is uncertain
    */
   commit(): Promise<void> {
     commit(this.#connection, (withinMs) => this.#events.isInPlace(withinMs));
-    this.#flushedFrom = this.#pages;
+    const pages = this.#connection.logLength()?.pages ?? 0;
+    // SQLite has begun the WAL anew.
+    this.#flushedFrom = pages < this.#pages ? 0 : this.#pages;
     this.#flushing = this.#flushed().finally(() => {
       this.#flushing = undefined;
     });
@@ -152,8 +154,32 @@ export class DurableCommit {
   async #flushed(): Promise<void> {
     const error = await this.#flush();
     // A fault may last for a moment only.
-    if (error && !(await this.#flushAgain().catch(() => false))) throw inDoubtSince(error);
+    if (error && !(await this.#flushAgain().catch(() => false)))
+      throw this.#undo() ? unavailableSince(error) : inDoubtSince(error);
     if (!this.#events.isInPlace()) throw inDoubtSince(missingError(this.#connection.path).cause);
+  }
+
+  /** Takes back the transaction whose flush has failed, and the open one. @returns whether it is undone, even after a crash */
+  #undo(): boolean {
+    const connection = this.#connection;
+    try {
+      connection.rollback();
+      if (connection.openings !== this.#opening || !connection.begin()) return false;
+      this.#log.cut(this.#flushedFrom);
+      connection.rollback();
+      // Reads the WAL again.
+      if (!connection.begin()) return false;
+      connection.rollback();
+      return (connection.logLength()?.pages ?? 0) <= this.#flushedFrom;
+    } catch {
+      connection.rollback();
+      return false;
+    }
+  }
+
+  /** Call when the connection is closed. */
+  closed(): void {
+    this.#log.closed();
   }
 
   /** Lets the connection flush by itself from now on. Call while no transaction is open. */

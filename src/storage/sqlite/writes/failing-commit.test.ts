@@ -40,6 +40,7 @@ beforeEach(() => {
     began: () => meets('began'),
     appended: () => {},
     ended: () => {},
+    undone: () => {},
     unflushed: () => {},
     committed: () => meets('committed'),
     rolledBack: () => meets('rolledBack'),

@@ -35,6 +35,8 @@ export interface GroupEvents extends CommitEvents {
   appended(): void;
   /** The transaction is durable, or in doubt. @param hasNext whether the next one has begun */
   ended(hasNext?: boolean): void;
+  /** The transaction could not be flushed and is undone, after other connections have seen it. */
+  undone(): void;
   /** A group of this many writes is durable. @param ms since its transaction began */
   committed(writes: number, ms: number): void;
   /** The open transaction failed: its in-memory effects must be discarded. @param isFlushing whether the one before is not durable yet */
@@ -74,7 +76,7 @@ export class GroupCommit {
   readonly #pending: Pending;
   readonly #gathering: Gathering;
   #open: Group | undefined;
-  #flushing: Promise<void> | undefined;
+  #flushing: Promise<boolean> | undefined;
   /** Wait for the end of a group. */
   #waiters: (() => void)[] = [];
 
@@ -113,8 +115,8 @@ export class GroupCommit {
     return group !== undefined && (group.writes.length >= MAX_GROUP_WRITES || group.workMs >= MAX_GROUP_MS);
   }
 
-  /** The end of the flush under way, if there is one. Never rejects. */
-  get flushing(): Promise<void> | undefined {
+  /** Whether the commit that is flushed becomes durable; `undefined` if none is. Never rejects. */
+  get flushing(): Promise<boolean> | undefined {
     return this.#flushing;
   }
 
@@ -211,23 +213,26 @@ export class GroupCommit {
     ignoringErrors(() => this.#events.appended());
     this.#flushing = flushed.then(
       () => this.#end(group),
-      (doubt) => this.#end(group, doubt),
+      (error) => this.#end(group, error),
     );
   }
 
-  /** Answers the writes of a group that is durable, or in doubt. */
-  #end({ writes, behind, done, refused, began }: Group, doubt?: unknown): void {
+  /** Answers the writes of a group. @param error if it is not durable @returns whether it is */
+  #end({ writes, behind, done, refused, began }: Group, error?: unknown): boolean {
     this.#flushing = undefined;
-    // It depends on the one in doubt.
-    if (doubt && this.#open) this.#failed(unavailableSince(doubt));
-    ignoringErrors(() => this.#events.ended(this.isOpen));
+    // The next one depends on it.
+    if (error && this.#open) this.#failed(unavailableSince(error));
+    const isUndone = isUnavailable(error);
+    ignoringErrors(() => (isUndone ? this.#events.undone() : this.#events.ended(this.isOpen)));
     for (const [at, write] of writes.entries())
-      if (doubt && !refused.has(write)) write.reject(doubt);
+      if (error && !refused.has(write)) write.reject(error);
       else done[at]?.();
     this.#gathering.answered(writes.length, (this.#open?.writes.length ?? 0) + this.#pending.waiting.length);
-    if (behind.length > 0) this.#pending.behind.done();
-    if (!doubt) ignoringErrors(() => this.#events.committed(writes.length + behind.length, performance.now() - began));
+    if (isUndone) this.#pending.behind.hold(behind);
+    else if (behind.length > 0) this.#pending.behind.done();
+    if (!error) ignoringErrors(() => this.#events.committed(writes.length + behind.length, performance.now() - began));
     this.#ended();
+    return !error;
   }
 
   /** @returns true */

@@ -27,6 +27,7 @@ beforeEach(() => {
     began: () => {},
     appended: () => {},
     ended: () => {},
+    undone: () => {},
     unflushed: () => {},
     committed: (writes) => log.push(`committed ${writes}`),
     rolledBack: () => log.push('rolled back'),

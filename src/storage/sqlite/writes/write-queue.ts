@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { serviceError } from '../../../errors/fail.ts';
+import { isUnavailable, serviceError } from '../../../errors/fail.ts';
 import { nextWriteOrder } from '../../../kernel/ids.ts';
 import type { Connection } from '../connection/connection.ts';
 import { busyError } from '../connection/map-error.ts';
@@ -71,8 +71,8 @@ export class WriteQueue {
     for (let end = this.#groups.nextEnd(); end && holds(); end = this.#groups.nextEnd()) await end;
   }
 
-  /** Resolves when the commit that other connections see already is durable; `undefined` if all are. Never rejects. */
-  get flushing(): Promise<void> | undefined {
+  /** Whether the commit that other connections see already becomes durable; `undefined` if all are. Never rejects. */
+  get flushing(): Promise<boolean> | undefined {
     return this.#groups.flushing;
   }
 
@@ -219,17 +219,19 @@ export class WriteQueue {
     for (const until = performance.now() + MAX_LOCK_WAIT_MS; !(await this.#durable.begin()); await this.#waitForLock())
       if (performance.now() > until) throw busyError();
     this.#hasLock();
+    let isFlushed: boolean | undefined;
     try {
       this.#events.began(true);
       const result = await work();
       const flushed = this.#durable.commit();
+      isFlushed = false;
       ignoringErrors(() => this.#events.appended());
       await flushed;
       ignoringErrors(() => this.#events.ended());
       return result;
     } catch (error) {
       this.#connection.rollback();
-      ignoringErrors(() => this.#events.rolledBack());
+      ignoringErrors(() => (isFlushed === false && isUnavailable(error) ? this.#events.undone() : this.#events.rolledBack()));
       throw this.#connection.mapError(error);
     }
   }
@@ -253,6 +255,11 @@ export class WriteQueue {
       clearTimeout(this.#nextTry);
       this.#durable.close();
     }
+  }
+
+  /** Call when the connection is closed. */
+  closed(): void {
+    this.#durable.closed();
   }
 
   /** Commits all pending writes. @param before only writes with lower numbers */
