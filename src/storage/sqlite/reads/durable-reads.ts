@@ -4,8 +4,8 @@ import { Connection } from '../connection/connection.ts';
 import type { ConnectionEvents } from '../connection/map-error.ts';
 import { BoundedRows, type PlannedRows, type Row, type Rows } from '../connection/statements.ts';
 
-/** Fixes the snapshot of a transaction that has begun. */
-const ANY_READ = { text: 'SELECT changes FROM rds_catalog', params: [] } as const;
+/** Fixes the snapshot of a transaction that has begun. SQLite need not parse the schema for it, which takes milliseconds after each change. */
+const ANY_READ = { text: 'PRAGMA application_id', params: [] } as const;
 
 /**
  * The reads of the event loop. The connection that writes shows a group of writes while it is executed and flushed, before anybody may see it
