@@ -120,7 +120,7 @@ describeProcesses('contention over two processes', (stores) => {
     await times(40, (n) => of(n).create(table, { N: n }));
     const rows = async () =>
       (await a.call('GET', path('_RequestLog'), { query: { where: { path: path(table) }, limit: 1000 } })).body.results;
-    await soon(async () => assert.equal((await rows()).length, 40));
+    await soon(async () => assert.equal((await rows()).length, 40), 5_000);
   });
 });
 
