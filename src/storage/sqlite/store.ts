@@ -94,7 +94,10 @@ export class SqliteStore implements Store {
     this.#reads = new DurableReads(connection, () => openSnapshot(path, availability));
     this.#commits = new WriteQueue(connection, {
       ...visibility(this.#known, this.#reads, () => void pool.end(path)),
-      appended: () => this.#onAppended(),
+      appended: (log) => {
+        this.#known.appended();
+        this.#onAppended(log);
+      },
       unflushed: (error) => this.#reportFault(error),
       isInPlace: (withinMs) => availability.isInPlace(withinMs),
       committed: (writes, ms) => this.#onCommit(writes, ms),
@@ -232,15 +235,14 @@ export class SqliteStore implements Store {
       throw error;
     } finally {
       this.#known.noticeQuietly();
-      this.#onAppended();
+      this.#onAppended(this.#connection.logLength());
       this.#onCommit();
     }
   }
 
-  #onAppended(): void {
-    this.#known.appended();
-    this.#walLength = this.#connection.logLength();
-    this.#checkpoints.onCommit(this.#walLength);
+  #onAppended(log: WalLength | null): void {
+    this.#walLength = log;
+    this.#checkpoints.onCommit(log);
   }
 
   /** Runs when a commit is durable. @param writes are observed, if any */

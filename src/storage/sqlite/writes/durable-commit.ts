@@ -1,6 +1,7 @@
 import { inDoubtSince, unavailableSince } from '../../../errors/system-faults.ts';
 import type { Connection } from '../connection/connection.ts';
 import { missingError } from '../connection/map-error.ts';
+import type { WalLength } from '../connection/statements.ts';
 import { WalFlush } from '../file/wal-flush.ts';
 import { commit } from './transaction.ts';
 
@@ -65,12 +66,10 @@ export class DurableCommit {
   }
 
   async #beginAfterFlush(): Promise<boolean> {
-    if (this.#flushing) {
-      await this.#flushing.catch(() => {});
-      return this.begin();
-    }
-    const isFlushed = this.#unflushedFrom === null || (await this.#flushAgain());
-    return isFlushed && (await this.#startLog()) && this.#connection.begin();
+    if (this.#flushing) await this.#flushing.catch(() => {});
+    else if (this.#unflushedFrom === null) return (await this.#startLog()) && this.#connection.begin();
+    else if (!(await this.#flushAgain())) return false;
+    return this.begin();
   }
 
   /**
@@ -137,18 +136,19 @@ export class DurableCommit {
 
   /**
    * Commits the open transaction, from when on other connections see it, and begins to flush it. Call while nothing is flushed.
-   * @returns resolves when it is durable; rejects with unavailable if it is undone, with outcomeUnknown if that is uncertain
+   * @returns `log`: the WAL with it, `null` if that is not known; `flushed` resolves when it is durable, rejects with unavailable if it is undone, with
+   * outcomeUnknown if that is uncertain
    * @throws unavailable if nothing was written, even after a crash; outcomeUnknown if that is uncertain
    */
-  commit(): Promise<void> {
+  commit(): { readonly log: WalLength | null; readonly flushed: Promise<void> } {
     commit(this.#connection, (withinMs) => this.#events.isInPlace(withinMs));
-    const pages = this.#connection.logLength()?.pages ?? 0;
-    // SQLite has begun the WAL anew.
-    this.#flushedFrom = pages < this.#pages ? 0 : this.#pages;
+    const log = this.#connection.logLength();
+    // With fewer pages, SQLite has begun the WAL anew.
+    this.#flushedFrom = (log?.pages ?? 0) < this.#pages ? 0 : this.#pages;
     this.#flushing = this.#flushed().finally(() => {
       this.#flushing = undefined;
     });
-    return this.#flushing;
+    return { log, flushed: this.#flushing };
   }
 
   async #flushed(): Promise<void> {

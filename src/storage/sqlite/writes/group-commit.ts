@@ -2,6 +2,7 @@ import { isUnavailable } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Connection } from '../connection/connection.ts';
 import { storeFaultOf } from '../connection/map-error.ts';
+import type { WalLength } from '../connection/statements.ts';
 import type { CommitEvents, DurableCommit } from './durable-commit.ts';
 import { Gathering } from './gathering.ts';
 import type { WriteBehind } from './write-behind.ts';
@@ -31,8 +32,11 @@ export interface GroupEvents extends CommitEvents {
    * @param isAlone whether it is one work, which may read what it has written, instead of a group
    */
   began(isAlone?: boolean): void;
-  /** The transaction is committed: other connections see it. It is not durable yet, and no other has begun. */
-  appended(): void;
+  /**
+   * The transaction is committed: other connections see it. It is not durable yet, and no other has begun.
+   * @param log the WAL with it; `null` if that is not known
+   */
+  appended(log: WalLength | null): void;
   /** The transaction is durable, or in doubt. @param hasNext whether the next one has begun */
   ended(hasNext?: boolean): void;
   /** The transaction could not be flushed and is undone, after other connections have seen it. */
@@ -171,25 +175,19 @@ export class GroupCommit {
   #execute(group: Group, before: number): boolean {
     const { waiting, behind } = this.#pending;
     const began = performance.now();
-    let workMs = 0;
-    const worked = () => {
-      workMs = performance.now() - began;
-      return workMs > MAX_TURN_MS;
-    };
     // Write-behind work is older than the pending writes: e.g. a user must not be deleted before their request is logged.
     const taken = behind.take();
     group.behind.push(...taken);
     for (const work of taken) work();
     if (group.behind.length > 0 && behind.isApart) return true;
     let count = 0;
-    for (; count < waiting.length && !worked() && !this.isFull; count++) {
+    for (; count < waiting.length && performance.now() - began <= MAX_TURN_MS && !this.isFull; count++) {
       const write = waiting[count] as WaitingWrite;
       if (write.order >= before) break;
       group.writes.push(write);
       group.done.push(this.#attempt(write, group));
     }
-    worked();
-    group.workMs += workMs;
+    group.workMs += performance.now() - began;
     waiting.splice(0, count);
     return waiting.length === 0 || (waiting[0] as WaitingWrite).order >= before;
   }
@@ -208,9 +206,9 @@ export class GroupCommit {
 
   #commit(group: Group): void {
     this.#gathering.stop();
-    const flushed = this.#durable.commit();
+    const { log, flushed } = this.#durable.commit();
     this.#open = undefined;
-    ignoringErrors(() => this.#events.appended());
+    ignoringErrors(() => this.#events.appended(log));
     this.#flushing = flushed.then(
       () => this.#end(group),
       (error) => this.#end(group, error),

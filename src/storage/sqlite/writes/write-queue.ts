@@ -219,19 +219,19 @@ export class WriteQueue {
     for (const until = performance.now() + MAX_LOCK_WAIT_MS; !(await this.#durable.begin()); await this.#waitForLock())
       if (performance.now() > until) throw busyError();
     this.#hasLock();
-    let isFlushed: boolean | undefined;
+    let isCommitted = false;
     try {
       this.#events.began(true);
       const result = await work();
-      const flushed = this.#durable.commit();
-      isFlushed = false;
-      ignoringErrors(() => this.#events.appended());
+      const { log, flushed } = this.#durable.commit();
+      isCommitted = true;
+      ignoringErrors(() => this.#events.appended(log));
       await flushed;
       ignoringErrors(() => this.#events.ended());
       return result;
     } catch (error) {
       this.#connection.rollback();
-      ignoringErrors(() => (isFlushed === false && isUnavailable(error) ? this.#events.undone() : this.#events.rolledBack()));
+      ignoringErrors(() => (isCommitted && isUnavailable(error) ? this.#events.undone() : this.#events.rolledBack()));
       throw this.#connection.mapError(error);
     }
   }
