@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { FairQueue } from '../../../admission/fair-queue.ts';
+import { RoundRobin } from '../../../admission/round-robin.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { Logger } from '../../../observe/index.ts';
 import type { FoundFile } from '../loading/directory.ts';
@@ -11,7 +12,6 @@ import { FunctionThread } from './function-thread.ts';
 import type { ThreadOptions } from './start-worker.ts';
 import type { ThreadCall } from './thread-call.ts';
 import { type LoadOnThread, threadLost } from './thread-loads.ts';
-import { WaitingCalls } from './waiting-calls.ts';
 
 /** Limits of the threads of a process. They are started when needed. */
 const THREADS = Math.max(4, availableParallelism());
@@ -48,7 +48,8 @@ export class FunctionThreads {
   readonly #threads = new Set<FunctionThread>();
   /** Threads that get no further calls. */
   readonly #retired = new Set<FunctionThread>();
-  readonly #waiting = new WaitingCalls();
+  /** Calls that wait for a thread, by system. */
+  readonly #waiting = new RoundRobin<unknown, ThreadCall>(({ system }) => system);
   /** Calls whose thread still loads their function. */
   readonly #assigned = new Map<FunctionThread, ThreadCall>();
   readonly #lonelyLoads = new FairQueue({ concurrency: BOUNDS.lonelyLoads, maxWaiting: Number.POSITIVE_INFINITY });
@@ -114,10 +115,10 @@ export class FunctionThreads {
 
   /** Starts the next call that a thread can take. @returns whether there was one */
   #startOne(): boolean {
-    for (const call of this.#waiting.next()) {
+    for (const call of this.#waiting.heads()) {
       const thread = this.#threadFor(call);
       if (!thread) continue;
-      this.#waiting.take(call);
+      this.#waiting.take(call.system);
       void this.#start(thread, call);
       return true;
     }
