@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fsync, openSync, readSync, writeSync } from 'node
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Connection } from '../connection/connection.ts';
-import { FRAME_HEADER_BYTES, headerIn, WAL_HEADER_BYTES } from './wal-header.ts';
+import { FRAME_HEADER_BYTES, frameOffset, headerIn } from './wal-header.ts';
 
 /** Bytes that are read and written at once where pages are written again. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -42,20 +42,16 @@ export class WalFlush {
    * @throws the operating system's error
    */
   rewrite(fromPage: number): void {
-    const file = openSync(this.#path, 'r+');
-    try {
-      const size = FRAME_HEADER_BYTES + (headerIn(file)?.pageSize ?? 0);
+    this.#change(fromPage, (file, page) => {
       const bytes = Buffer.alloc(CHUNK_BYTES);
       // The header goes with the first page.
-      for (let at = fromPage === 0 ? 0 : WAL_HEADER_BYTES + fromPage * size; ; ) {
+      for (let at = fromPage === 0 ? 0 : page; ; ) {
         const length = readSync(file, bytes, 0, bytes.length, at);
         if (length === 0) return;
         for (let written = 0; written < length; ) written += writeSync(file, bytes, written, length - written, at + written);
         at += length;
       }
-    } finally {
-      closeSync(file);
-    }
+    });
   }
 
   /**
@@ -64,16 +60,20 @@ export class WalFlush {
    * @throws the operating system's error
    */
   cut(fromPage: number): void {
-    const file = openSync(this.#path, 'r+');
-    try {
-      const size = FRAME_HEADER_BYTES + (headerIn(file)?.pageSize ?? 0);
-      writeSync(file, Buffer.alloc(FRAME_HEADER_BYTES), 0, FRAME_HEADER_BYTES, WAL_HEADER_BYTES + fromPage * size);
-    } finally {
-      closeSync(file);
-    }
+    this.#change(fromPage, (file, page) => writeSync(file, Buffer.alloc(FRAME_HEADER_BYTES), 0, FRAME_HEADER_BYTES, page));
     // Closing it would release SQLite's locks.
     this.#index ??= openSync(`${this.#connection.path}-shm`, 'r+');
     writeSync(this.#index, Buffer.alloc(INDEX_HEADER_BYTES), 0, INDEX_HEADER_BYTES, 0);
+  }
+
+  /** @param work is passed the WAL and where a page begins in it */
+  #change(pageIndex: number, work: (file: number, page: number) => void): void {
+    const file = openSync(this.#path, 'r+');
+    try {
+      work(file, frameOffset(pageIndex, headerIn(file)?.pageSize ?? 0));
+    } finally {
+      closeSync(file);
+    }
   }
 
   /** A new file is lost in a power cut if the directory is not flushed. */

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 /** Bytes of the header of a WAL, and of each of its frames (https://sqlite.org/fileformat2.html#walformat). */
-export const WAL_HEADER_BYTES = 32;
+const WAL_HEADER_BYTES = 32;
 export const FRAME_HEADER_BYTES = 24;
 const MAGIC = 0x377f0682;
 
@@ -74,6 +74,10 @@ function isWhole(bytes: Buffer, isBigEndian: boolean): boolean {
   return bytes.readUInt32BE(24) === a && bytes.readUInt32BE(28) === b;
 }
 
+/** Returns where a frame of a WAL begins. @param index from 0 */
+export const frameOffset = (index: number, pageSize: number): number =>
+  WAL_HEADER_BYTES + index * (FRAME_HEADER_BYTES + pageSize);
+
 /** Returns whether this many frames of a WAL are valid for SQLite. */
 export function hasFrames(path: string, count: number): boolean {
   const first = bytesAt(path, 0, WAL_HEADER_BYTES);
@@ -85,7 +89,7 @@ export function hasFrames(path: string, count: number): boolean {
     let sum: Sum = [first.readUInt32BE(24), first.readUInt32BE(28)];
     const size = FRAME_HEADER_BYTES + header.pageSize;
     for (let n = 0; n < count; n++) {
-      const frame = readAt(fd, WAL_HEADER_BYTES + n * size, size);
+      const frame = readAt(fd, frameOffset(n, header.pageSize), size);
       if (frame.length < size || !frame.subarray(8, 16).equals(first.subarray(16, 24))) return false;
       sum = summed(frame.subarray(FRAME_HEADER_BYTES), isBigEndian, summed(frame.subarray(0, 8), isBigEndian, sum));
       if (frame.readUInt32BE(16) !== sum[0] || frame.readUInt32BE(20) !== sum[1]) return false;
@@ -99,7 +103,7 @@ export function hasFrames(path: string, count: number): boolean {
 /** Reads a frame. @param frame from 1 @returns `null` if the WAL ends before it */
 export function frameIn(fd: number, pageSize: number, frame: number): LastFrame | null {
   const size = FRAME_HEADER_BYTES + pageSize;
-  const bytes = readAt(fd, WAL_HEADER_BYTES + (frame - 1) * size, size);
+  const bytes = readAt(fd, frameOffset(frame - 1, pageSize), size);
   if (bytes.length < size) return null;
   const content = bytes.subarray(FRAME_HEADER_BYTES);
   return { page: bytes.readUInt32BE(0), salt1: bytes.readUInt32BE(8), salt2: bytes.readUInt32BE(12), content };
