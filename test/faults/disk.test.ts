@@ -75,6 +75,12 @@ const rows: readonly Row[] = [
   },
 ];
 
+/** What precedes a kill of the service and a power cut. */
+const cuts: readonly { name: string; rule: Omit<Rule, 'path'>; forMs: number }[] = [
+  { name: 'flushes fail', rule: { calls: ['sync'], error: 'EIO' }, forMs: 1_500 },
+  { name: 'the process is killed in the middle of flushes', rule: { calls: ['sync'], delayMs: 300 }, forMs: 1_000 },
+];
+
 async function meet(world: World, faults: Injector, { name, rules, forMs, expect }: Row): Promise<void> {
   await world.beside({
     name,
@@ -100,48 +106,26 @@ if (engines.includes('sqlite'))
       await world.close();
     });
 
-    test('flushes fail, then the power is cut: what was acknowledged is there', async (t) => {
-      const faults = injector();
-      if (!faults) return t.skip('no C compiler');
-      const data = await dataForTest('sqlite');
-      const journal = join(await temporary(), 'journal');
-      const world = await startWorld({ ...data, env: { ...faults.env, ...journalSettings(journal, data.dataDir) } });
-      await world.beside({
-        name: 'power cut',
-        expect: { broken: true },
-        async fault() {
-          const rule = faults.begin({ calls: ['sync'], path: data.dataDir, error: 'EIO' });
-          await wait(1_500);
-          await world.service.kill();
-          assert.ok(rule.met() > 0);
-          rule.end();
-          const lost = cutPower(journal, data.dataDir);
-          assert.ok(lost > 0, 'writes that were not flushed were taken back');
-          await world.restart();
-        },
+    for (const { name, rule, forMs } of cuts)
+      test(`${name}, then the power is cut: what was acknowledged is there`, async (t) => {
+        const faults = injector();
+        if (!faults) return t.skip('no C compiler');
+        const data = await dataForTest('sqlite');
+        const journal = join(await temporary(), 'journal');
+        const world = await startWorld({ ...data, env: { ...faults.env, ...journalSettings(journal, data.dataDir) } });
+        await world.beside({
+          name,
+          expect: { broken: true },
+          async fault() {
+            const begun = faults.begin({ ...rule, path: data.dataDir });
+            await wait(forMs);
+            await world.service.kill();
+            assert.ok(begun.met() > 0);
+            begun.end();
+            assert.ok(cutPower(journal, data.dataDir) > 0, 'writes that were not flushed were taken back');
+            await world.restart();
+          },
+        });
+        await world.close();
       });
-      await world.close();
-    });
-
-    test('the process is killed in the middle of flushes, then the power is cut: what was acknowledged is there', async (t) => {
-      const faults = injector();
-      if (!faults) return t.skip('no C compiler');
-      const data = await dataForTest('sqlite');
-      const journal = join(await temporary(), 'journal');
-      const world = await startWorld({ ...data, env: { ...faults.env, ...journalSettings(journal, data.dataDir) } });
-      await world.beside({
-        name: 'killed in a flush',
-        expect: { broken: true },
-        async fault() {
-          const rule = faults.begin({ calls: ['sync'], path: data.dataDir, delayMs: 300 });
-          await wait(1_000);
-          await world.service.kill();
-          assert.ok(rule.met() > 0);
-          rule.end();
-          assert.ok(cutPower(journal, data.dataDir) > 0, 'writes that were not flushed were taken back');
-          await world.restart();
-        },
-      });
-      await world.close();
-    });
   });
