@@ -77,7 +77,8 @@ export function growthOf(update: Update): number | null {
   return bytes > SMALL_UPDATE_BYTES || update.assignments.some(isEdit) ? bytes : null;
 }
 
-const isEdit = ({ kind }: Update['assignments'][number]): boolean => kind === 'edit';
+/** Whether an assignment applies operators to a json column. */
+export const isEdit = (assignment: Assignment): assignment is Extract<Assignment, { kind: 'edit' }> => assignment.kind === 'edit';
 
 const newBytes = ({ assignments }: Update): number => bytesOf(assignments, newValueOf);
 

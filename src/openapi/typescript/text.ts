@@ -1,3 +1,5 @@
+import { escapeJson } from '../../kernel/json.ts';
+
 /** Control characters, line ends of JavaScript, and the characters that change the direction of a text and hide what follows. */
 const hiding = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
@@ -13,7 +15,7 @@ export function commentText(text: string): string {
 
 /** Returns a string literal. */
 export function literal(text: string): string {
-  const quoted = JSON.stringify(text.toWellFormed()).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
+  const quoted = escapeJson(text.toWellFormed()).replaceAll('\\"', '"').replaceAll("'", "\\'");
   return `'${quoted.replace(hiding, (found) => [...found].map(escaped).join(''))}'`;
 }
 

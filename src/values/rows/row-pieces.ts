@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { escapeJson } from '../../kernel/json.ts';
 import { type Expansion, type RowShape, rowWriter } from './encode.ts';
 
 /** Number of characters beyond which a value is written in pieces, and of each piece. */
@@ -44,7 +45,7 @@ function* piecesOf({ text, isJson }: LongValue): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const end = endOfPiece(text, at, PIECE_LENGTH);
     const piece = text.slice(at, end);
-    yield isJson ? piece : JSON.stringify(piece).slice(1, -1);
+    yield isJson ? piece : escapeJson(piece);
     at = end;
   }
 }

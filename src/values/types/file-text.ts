@@ -1,3 +1,5 @@
+import { escapeJson } from '../../kernel/json.ts';
+
 // JSON text of a File or PrivateFile: the stored form, without its URL, and the form of answers.
 
 /** The parts of the URLs of a column's files. Plain data, so that it can be sent to a reader thread. */
@@ -29,7 +31,7 @@ export const publicFileText = { opening, between: '","url":"', closing: closings
  */
 export function fileWriter({ address, holder }: FileForm): (stored: string, row: readonly unknown[]) => string {
   const closing = closings[holder ? 'private' : 'public'];
-  const before = `${publicFileText.between}${inJson(address)}/`;
+  const before = `${publicFileText.between}${escapeJson(address)}/`;
   return (stored, row) => {
     const end = stored.length - closing.length;
     // A name without quotes inside can be copied as JSON text.
@@ -39,9 +41,4 @@ export function fileWriter({ address, holder }: FileForm): (stored: string, row:
     const place = holder ? `/${holder.className}/${encodeURIComponent(row[holder.idAt] as string)}/${holder.fieldName}` : '';
     return opening + name + before + name + place + closing;
   };
-}
-
-/** Returns a text as it appears inside a JSON string. */
-export function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }

@@ -180,7 +180,8 @@ export class PostgresReader implements Reader {
     if (form && isPlain(plan)) {
       const make = (rows: readonly Row[]): FindResult => {
         if (form === 'values') return { results: '', rows: rows.map(rowReader(plan.shape)) };
-        return { results: '', escaped: rows.map((row) => escapedRowWriter(plan.shape)(row)) };
+        const write = escapedRowWriter(plan.shape);
+        return { results: '', escaped: rows.map((row) => write(row)) };
       };
       return this.#wholeRows(query, plan, short, make, until);
     }

@@ -1,7 +1,7 @@
 import { fail } from '../../../errors/fail.ts';
 import type { Field } from '../../../schema/model.ts';
 import { applyEditsApart } from '../../../values/index.ts';
-import { isEdited } from '../../column-values.ts';
+import { isEdit, isEdited } from '../../column-values.ts';
 import type { Assignment, Mutation, WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Session } from '../connection/database.ts';
@@ -34,8 +34,6 @@ export function editsItsChanges({ mutations }: WritePlan): boolean {
   }
   return false;
 }
-
-const isEdit = (assignment: Assignment): assignment is Edit => assignment.kind === 'edit';
 
 /** Returns the json columns that an update edits. */
 export function editedFields({ assignments }: Update): Field[] {

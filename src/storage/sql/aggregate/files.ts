@@ -1,5 +1,6 @@
+import { escapeJson } from '../../../kernel/json.ts';
 import type { Aggregation, Column } from '../../../query/aggregate/model.ts';
-import { type FileForm, inJson, publicFileText } from '../../../values/types/file-text.ts';
+import { type FileForm, publicFileText } from '../../../values/types/file-text.ts';
 import { privateFile, type RowContext } from '../row-layout.ts';
 import { bound, type Fragment, sql } from './fragment.ts';
 
@@ -12,7 +13,7 @@ const { opening, between, closing } = publicFileText;
  */
 export function publicFile(stored: Fragment, { addresses }: RowContext): Fragment {
   const name = sql`replace(replace(${stored}, '${opening}', ''), '${closing}', '')`;
-  const url = bound(`${between}${inJson(addresses().public)}/`);
+  const url = bound(`${between}${escapeJson(addresses().public)}/`);
   const shown = sql`'${opening}' || ${name} || ${url} || ${name} || '${closing}'`;
   return sql`CASE WHEN ${stored} = '${opening}' || ${name} || '${closing}' AND ${name} NOT LIKE '%"%' THEN ${shown} ELSE ${stored} END`;
 }
