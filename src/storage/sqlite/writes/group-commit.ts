@@ -7,8 +7,6 @@ import type { CommitEvents, DurableCommit } from './durable-commit.ts';
 import { Gathering } from './gathering.ts';
 import type { WriteBehind } from './write-behind.ts';
 
-/** Maximum writes in one commit. */
-const MAX_GROUP_WRITES = 500;
 /** Work after which a group is committed as it is: single writes to large records take a hundred times as long as others. */
 const MAX_GROUP_MS = 50;
 /** Work after which the event loop gets a turn in the middle of a group. */
@@ -116,7 +114,7 @@ export class GroupCommit {
   /** Whether the open group takes no more writes until it is committed. */
   get isFull(): boolean {
     const group = this.#open;
-    return group !== undefined && (group.writes.length >= MAX_GROUP_WRITES || group.workMs >= MAX_GROUP_MS);
+    return group !== undefined && (group.writes.length >= this.#gathering.limit || group.workMs >= MAX_GROUP_MS);
   }
 
   /** Whether the commit that is flushed becomes durable; `undefined` if none is. Never rejects. */
@@ -205,7 +203,7 @@ export class GroupCommit {
   }
 
   #commit(group: Group): void {
-    this.#gathering.stop();
+    this.#gathering.committed(group.writes.length);
     const { log, flushed } = this.#durable.commit();
     this.#open = undefined;
     ignoringErrors(() => this.#events.appended(log));
