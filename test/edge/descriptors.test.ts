@@ -11,14 +11,17 @@ import { dataForTest } from '../support/data.ts';
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 test('idle connections beyond the descriptors of the process are closed; writes and files go on', async () => {
-  const { dataDir, settings } = await dataForTest('sqlite');
-  const child = spawn('sh', ['-c', `ulimit -n 256; exec "${process.execPath}" "${main}" start`], {
+  // An empty one: a first start reads the most files.
+  const { dataDir, settings } = await dataForTest('sqlite', false);
+  const child = spawn('sh', ['-c', `ulimit -n 128; exec "${process.execPath}" "${main}" start`], {
     cwd: dataDir,
     env: {
       PATH: process.env.PATH ?? '',
       ...settings,
       HOST: '127.0.0.1',
       PORT: '0',
+      APP_ID: 'testapp',
+      MASTER_KEY: 'test-master-key',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -33,11 +36,14 @@ test('idle connections beyond the descriptors of the process are closed; writes 
     }
     assert.ok(port > 0, output);
     const headers = { 'X-Platform-Application-Id': 'testapp', 'X-Platform-Master-Key': 'test-master-key', Connection: 'close' };
+    let answer = '';
     const post = async (path: string, body: string, type = 'application/json') => {
       const init = { method: 'POST', headers: { ...headers, 'Content-Type': type }, body };
-      return (await fetch(`http://127.0.0.1:${port}${path}`, init)).status;
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
+      answer = await response.text();
+      return response.status;
     };
-    assert.equal(await post('/platform/classes/T', '{"n":0}'), 201);
+    assert.equal(await post('/platform/classes/T', '{"n":0}'), 201, `${answer}\n${output}`);
     const idle: Socket[] = [];
     for (let n = 0; n < 400; n++) idle.push(connect(port, '127.0.0.1').on('error', () => {}));
     await wait(1_500);

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { glob, readFile } from 'node:fs/promises';
+import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readTextFile } from '../../kernel/file-reads.ts';
 
 /** Root directory of the package. */
 export const packageDir = fileURLToPath(new URL('../../..', import.meta.url));
@@ -28,7 +29,7 @@ export async function programDir(): Promise<string> {
   for await (const entry of glob(SOURCES, { cwd: packageDir, withFileTypes: true }))
     if (entry.isFile()) paths.push(join(entry.parentPath, entry.name));
   paths.sort();
-  const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
+  const texts = await Promise.all(paths.map((path) => readTextFile(path)));
   // Zero bytes separate names and contents unambiguously.
   const parts = paths.map((path, at) => `${path.slice(packageDir.length)}\0${texts[at]}\0`);
   return join(builtOfSources, hash('sha256', parts.join(''), 'hex').slice(0, 24));

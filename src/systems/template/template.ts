@@ -1,4 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
+import { readTextFile } from '../../kernel/file-reads.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isDescribed } from '../../schema/system-tables.ts';
@@ -82,5 +83,5 @@ const labelRows = (tblName: string, labels: readonly [string, string][]): JsonOb
   labels.filter(([field]) => isDescribed(tblName, field)).map(([field, value]) => ({ tblName, field, value }));
 
 async function readJson<T>(path: string): Promise<T> {
-  return JSON.parse(await readFile(new URL(path, folder), 'utf8'));
+  return JSON.parse(await readTextFile(new URL(path, folder)));
 }
