@@ -141,6 +141,9 @@ for (const engine of engines)
       assert.equal(one.rowsRead, 0);
       assert.equal(one.index, '~objectId');
       assert.equal(one.plan[0], `search of ${table} by the index of objectId (objectId)`);
+      const count = await explained(table, { limit: 0, count: 1 });
+      assert.equal(count.rowsRead, RECORDS);
+      assert.match(count.plan[0], new RegExp(`^scan of all 4,000 records of ${table}`));
     });
 
     test('sub-queries are named by their tables', async () => {

@@ -37,7 +37,11 @@ export const explainedDetails = (json: string): string[] =>
 export function planSteps(text: string, details: readonly string[], schema: Schema): PlanStep[] {
   const names = new PlanNames(schema);
   const aliases = aliasesOf(text);
-  return details.flatMap((detail) => stepOf(detail, (alias) => names.tableOf(aliases.get(alias) ?? alias), names) ?? []);
+  const main = aliases.get(MAIN);
+  // A table whose records are only counted has its own name in the plan.
+  const isMain = (alias: string) => alias === MAIN || alias === main;
+  const tableOf = (alias: string) => names.tableOf(aliases.get(alias) ?? alias);
+  return details.flatMap((detail) => stepOf(detail, { tableOf, isMain }, names) ?? []);
 }
 
 /** Returns the tables of a statement by alias. Its texts are bound, so that it has no other quotes. */
@@ -49,7 +53,14 @@ function aliasesOf(text: string): ReadonlyMap<string, string> {
 const readForm =
   /^(SCAN|SEARCH) (\S+)(?: USING (?:AUTOMATIC )?(?:PARTIAL )?(?:COVERING )?(INDEX|INTEGER PRIMARY KEY)(?: (.+?))?)?(?: \((.*)\))?$/;
 
-function stepOf(detail: string, tableOf: (alias: string) => NamedTable | undefined, names: PlanNames): PlanStep | null {
+/** What the aliases of a statement stand for. */
+interface Aliases {
+  readonly tableOf: (alias: string) => NamedTable | undefined;
+  /** Whether it is the table that the query reads. */
+  readonly isMain: (alias: string) => boolean;
+}
+
+function stepOf(detail: string, { tableOf, isMain }: Aliases, names: PlanNames): PlanStep | null {
   if (detail.startsWith('USE TEMP B-TREE FOR')) {
     if (detail.endsWith('FOR ORDER BY')) return { kind: 'sort' };
     if (detail.endsWith('ORDER BY')) return { kind: 'sort', isPartial: true };
@@ -63,7 +74,7 @@ function stepOf(detail: string, tableOf: (alias: string) => NamedTable | undefin
   return {
     kind: verb === 'SCAN' ? 'scan' : 'search',
     table: named.name,
-    ...(alias === MAIN && { isMain: true }),
+    ...(isMain(alias) && { isMain: true }),
     ...(found !== undefined && { index: found }),
     ...(fields.length > 0 && { fields }),
   };
