@@ -37,7 +37,9 @@ import { checkDefaults } from './write/field-options.ts';
 export async function listSchemas({ store, principal }: RecordContext, withDictionary: boolean): Promise<SchemaRecord[]> {
   requireSchemaRead(principal);
   const labels = withDictionary ? await readLabels(store) : undefined;
-  return listedTables(store.schema(), principal).map((table) => describeFor(principal, table, labels?.get(table.className)));
+  return listedTables(store.durableSchema(), principal).map((table) =>
+    describeFor(principal, table, labels?.get(table.className)),
+  );
 }
 
 /**
@@ -50,7 +52,7 @@ export async function getSchema(
   withDictionary: boolean,
 ): Promise<SchemaRecord> {
   requireSchemaRead(principal);
-  const schema = store.schema();
+  const schema = store.durableSchema();
   const table = schema.tables.get(className);
   if (!table || !mayKnowTable(principal, table)) return fail('classMissing', className);
   const labels = withDictionary ? await readLabels(store, className) : undefined;

@@ -226,6 +226,8 @@ export interface Store {
   readonly place: string;
   /** Returns the current schema, as far as this process knows it (`whenCurrent`). */
   schema(): Schema;
+  /** Returns the schema without changes that a power cut could take back: for answers that show it (docs/adr/0038). */
+  durableSchema(): Schema;
   /**
    * Returns a text that is the same, in all processes and after restarts, as long as the schema and the addresses of files are: what the wire form of
    * a record depends on besides its values and its reader. `null` if it is not known now.

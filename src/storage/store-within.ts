@@ -16,6 +16,7 @@ export function storeWithin(outer: Store, own: Within): Store {
     reader: outer.reader,
     raw: outer.raw,
     recordForm: () => outer.recordForm(),
+    durableSchema: () => own.schema(),
     isCurrent: () => outer.isCurrent(),
     tableVersion: (className) => outer.tableVersion(className),
     writeBehind: (write) => outer.writeBehind(write),

@@ -65,11 +65,19 @@ test('while a commit is flushed, reads and requests go on and do not see it; its
   );
   for (const [name, read] of Object.entries(steps)) assert.ok((await read()) >= 2, `${name}: what was answered`);
 
-  // What is read with a new field waits for the commit that adds it.
-  const added = service.call('PUT', own, { body: { Added: 'yes' } });
+  // What is read with a new field waits for the commit that adds it. What shows the schema waits, too, or does not show it yet.
+  let isAdded = false;
+  const added = service.call('PUT', own, { body: { Added: 'yes' } }).finally(() => {
+    isAdded = true;
+  });
   await wait(300);
+  const shown = ['/platform/schemas', '/platform/schemas/Flushed', '/platform/openapi.json', '/platform/schema/snapshot'];
+  const shows = async (address: string) => JSON.stringify(await get(address)).includes('"Added"');
+  const shownEarly = shown.map(async (address) => (await shows(address)) && !isAdded);
   assert.deepEqual((await get(`${path('Flushed')}?${where({ Added: 'yes' })}`)).results.length, 1);
   assert.equal((await added).status, 200);
   slow.end();
+  assert.ok(!(await Promise.all(shownEarly)).includes(true), 'a schema that is not durable yet');
+  assert.ok(!(await Promise.all(shown.map(shows))).includes(false), 'a schema that is');
   assert.equal(await service.stop(), 0);
 });

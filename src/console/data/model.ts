@@ -49,7 +49,7 @@ export const getModel: ApiEndpoint = {
 export async function modelOf(context: CrmContext): Promise<SharedModel> {
   const { principal, store, system } = context;
   const [labels, timeZone] = await Promise.all([allLabels(store), timeZoneOf(context)]);
-  const [schema, { name }] = [store.schema(), system];
+  const [schema, { name }] = [store.durableSchema(), system];
   const before = cache.get(principal);
   if (before?.schema === schema && before.labels === labels && before.timeZone === timeZone && before.name === name)
     return before.model;

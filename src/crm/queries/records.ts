@@ -127,7 +127,7 @@ export const tableIfAny = (context: CrmContext, className: string): TableSchema 
   context.store.schema().tables.get(className);
 
 /** Returns the tables that lists show the caller, in schema order. */
-export const knownTables = ({ store, principal }: CrmContext): TableSchema[] => listedTables(store.schema(), principal);
+export const knownTables = ({ store, principal }: CrmContext): TableSchema[] => listedTables(store.durableSchema(), principal);
 
 /** Returns those of the tables that this system does not have. */
 export const absentOf = (context: CrmContext, classNames: readonly string[]): string[] =>

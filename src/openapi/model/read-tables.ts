@@ -28,7 +28,7 @@ export interface SystemTables {
 export async function selectTables({ store, principal }: RecordContext, names: readonly string[] = []): Promise<SystemTables> {
   requireKey(principal);
   const labels = await allLabels(store);
-  const schema = store.schema();
+  const schema = store.durableSchema();
   const known = [...schema.tables.values()].filter((table) => mayKnowTable(principal, table));
   known.sort((one, other) => byCodeUnits(one.className, other.className));
   const identifiers = identifiersOf(known.map(({ className }) => className));

@@ -139,6 +139,9 @@ export class PostgresStore implements Store, Watcher {
     return this.#schemaCache.schema;
   }
 
+  /** The known schema changes after the commit. */
+  readonly durableSchema = () => this.schema();
+
   whenCurrent(): Promise<void> {
     return this.#staleness.whenCurrent();
   }

@@ -132,6 +132,11 @@ export class SqliteStore implements Store {
     return this.#known.current();
   }
 
+  durableSchema(): Schema {
+    this.#known.current();
+    return this.#known.durable;
+  }
+
   /** `schema` and `tableVersion` check the file themselves. @throws unavailable if it is missing, damaged or another system's */
   whenCurrent(): Promise<void> {
     const { refusal } = this.#availability;

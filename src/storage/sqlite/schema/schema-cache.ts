@@ -44,6 +44,11 @@ export class SchemaCache {
     return this.#schema;
   }
 
+  /** The schema that reads see. */
+  get durable(): Schema {
+    return this.#durable;
+  }
+
   /** Returns the present schema, or the last known one while the file cannot be read. */
   current(): Schema {
     const now = performance.now();

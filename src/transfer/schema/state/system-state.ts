@@ -27,7 +27,7 @@ export interface SystemState {
 export async function readState(store: Store, wanted: readonly Part[], beside: readonly JsonValue[] = []): Promise<SystemState> {
   const has = (part: Part) => wanted.includes(part);
   await store.whenCurrent();
-  const schema = store.schema();
+  const schema = store.durableSchema();
   const tables = has('tables') ? tablesOf(schema) : undefined;
   const read = new Map<RowPart, StoredRow[]>();
   for (const part of rowParts) if (has(part)) read.set(part, await readStoredRows(store, rowKinds[part]));
