@@ -13,6 +13,8 @@ import { injector } from './preload/control.ts';
 const FLUSH_MS = 2_000;
 /** Reads that are answered this soon after the flush began were read before its end. */
 const EARLY_MS = 1_700;
+/** Duration of a flush that fails. */
+const UNDONE_MS = 500;
 
 const where = (condition: unknown) => `where=${encodeURIComponent(JSON.stringify(condition))}`;
 
@@ -79,5 +81,33 @@ test('while a commit is flushed, reads and requests go on and do not see it; its
   slow.end();
   assert.ok(!(await Promise.all(shownEarly)).includes(true), 'a schema that is not durable yet');
   assert.ok(!(await Promise.all(shown.map(shows))).includes(false), 'a schema that is');
+
+  // A permission whose commit is undone has let nobody read.
+  const { sessionToken: session } = (
+    await service.call('POST', '/platform/users', { body: { username: 'reader', password: 'Passw0rdX' } })
+  ).body;
+  const group = encodeURIComponent('{"_id":"$Name"}');
+  const onThread = `${path('Flushed')}?${where({ Name: { $regex: 'on' } })}`;
+  const asked = [own, path('Flushed'), onThread, `/platform/classes-aggregate/Flushed?group=${group}`];
+  const refused = async (address: string) =>
+    assert.equal((await service.call('GET', address, { session })).body.code, 119, address);
+  // The session is known then, so that only the records are left to read.
+  await Promise.all(asked.map(refused));
+  // The row of the log about the sign-up is written later: nothing else is to be flushed.
+  const logged = `${path('_RequestLog')}?${where({ path: '/platform/users' })}`;
+  while ((await get(logged)).results.length === 0) await wait(5);
+  const failing = faults.begin({ calls: ['sync'], path: 'records.sqlite-wal', delayMs: UNDONE_MS, error: 'EIO' });
+  const classLevelPermissions = { find: { '*': true }, get: { '*': true } };
+  let isRefused = false;
+  const opened = service.call('PUT', '/platform/schemas/Flushed', { body: { classLevelPermissions } }).finally(() => {
+    isRefused = true;
+  });
+  await Promise.all(
+    asked.map(async (address) => {
+      while (!isRefused) await refused(address);
+    }),
+  );
+  assert.equal((await opened).status, 503);
+  failing.end();
   assert.equal(await service.stop(), 0);
 });

@@ -118,17 +118,25 @@ export class SqliteReader implements Reader {
   /** Runs a read that was planned with the known schema, which a thread or another process may have changed since. @throws SchemaChanged */
   async #planned<T>(read: () => Promise<T>): Promise<T> {
     const removals = this.#schema.removals();
-    const changing = this.#schema.changing();
-    if (changing) await changing;
+    const changed = this.#changed();
+    if (changed) await changed;
     try {
       return await read();
     } catch (error) {
       if (!namesNothing(error)) throw error;
       this.#schema.notice();
       // Writes that have failed take their fields with them.
-      if (this.#schema.removals() === removals && !changing) throw error;
+      if (this.#schema.removals() === removals && !changed) throw error;
       throw new SchemaChanged();
     }
+  }
+
+  /** Waits for the writes under way that have changed the schema. @throws SchemaChanged if they are undone: what they allow is not to be read */
+  #changed(): Promise<void> | undefined {
+    const undone = this.#schema.undoneCommits();
+    return this.#schema.changing()?.then(() => {
+      if (this.#schema.undoneCommits() !== undone) throw new SchemaChanged();
+    });
   }
 
   async #get(selection: Selection, objectId: string): Promise<JsonText | null> {
@@ -159,7 +167,7 @@ export class SqliteReader implements Reader {
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
-    await this.#schema.changing();
+    await this.#changed();
     const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate, this.#context);
     const maxValueBytes = maxValueBytesOf(aggregation);
     const plan: ReadPlan = { text, params, shape: { columns }, includes: [], maxValueBytes };
@@ -169,14 +177,14 @@ export class SqliteReader implements Reader {
 
   /** On a thread: SQLite prepares a statement with many conditions for some time. */
   async explain(read: Query | Aggregation): Promise<QueryPlan> {
-    await this.#schema.changing();
+    await this.#changed();
     const { text, params } = this.#statementOf(read);
     const { results } = await this.#findOnThread({ list: explainPlan({ text, params }), count: null }, null);
     return { steps: planSteps(text, explainedDetails(await wholeText(results)), this.#schema.notice()) };
   }
 
   async countUpTo(query: Query, atMost: number): Promise<number> {
-    await this.#schema.changing();
+    await this.#changed();
     const { count = 0 } = await this.#findOnThread({ list: null, count: compileCountUpTo(query, atMost, dialect, true) }, null);
     return count;
   }
@@ -193,7 +201,7 @@ export class SqliteReader implements Reader {
     keys: readonly (readonly StoredValue[])[],
   ): Promise<readonly (KeyedRecord | null)[]> {
     const found: (KeyedRecord | null)[] = [];
-    await this.#schema.changing();
+    await this.#changed();
     for (let at = 0; at < keys.length; at += KEYS_PER_TURN) {
       if (at > 0) await nextTurn();
       requireUniqueIndex(this.#schema.notice(), table, index);
