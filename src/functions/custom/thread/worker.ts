@@ -12,6 +12,8 @@ import { type FromThread, sentError, type ThreadSetup, type ToThread } from './p
 const { port, directory, timeLimit, begun } = workerData as ThreadSetup;
 // Functions can import `workerData`, and would reach the port.
 Reflect.deleteProperty(workerData, 'port');
+// Reports of Node would show the environment of the process.
+if (process.report) process.report.excludeEnv = true;
 // Below the event loop's: requests that call no function do not wait for functions.
 setPriority(5);
 
