@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { unique } from '../support/records.ts';
+import { runsCode } from '../automation/effects.ts';
+import { byKey } from '../mcp/tools/callers.ts';
+import { type Json, unique } from '../support/records.ts';
 import { type Answer, sampledEngines } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { assertFailed, useFunctions } from './operator.ts';
@@ -21,7 +23,21 @@ const files = {
   'arrays.js': 'export default () => { let all = [1]; for (;;) all = [...all, ...all]; };',
   'buffers.js': 'export default () => { const all = []; for (;;) all.push(Buffer.alloc(10_000_000, 1)); };',
   'ends.js': 'export default ({ input }) => { process.exit(input.code); };',
-  'knows.js': `export default () => ({ env: process.env, argv: process.argv.slice(2), execArgv: process.execArgv });`,
+  'knows.js': `import { execFileSync } from 'node:child_process';
+    import { Worker } from 'node:worker_threads';
+    const below = "const { parentPort } = require('node:worker_threads'); parentPort.postMessage({ ...process.env });";
+    export default async () => ({
+      env: process.env, argv: process.argv.slice(2), execArgv: process.execArgv,
+      report: process.report.getReport().environmentVariables ?? {},
+      ofChild: JSON.parse(execFileSync(process.execPath, ['-p', 'JSON.stringify(process.env)'])),
+      ofThread: await new Promise((done) => new Worker(below, { eval: true }).once('message', done)),
+    });`,
+  'keeps.js': `export default async ({ input }) => {
+      const all = Array.from({ length: input.mb }, () => input.heap ? Array(131_072).fill(0.5) : Buffer.alloc(1_048_576, 1));
+      await new Promise((done) => setTimeout(done, 300));
+      return all.length;
+    };`,
+  'queued.js': 'export default () => { for (;;); };',
   'changes.js': `export default () => {
       Array.prototype.map = () => 'changed'; Promise.prototype.then = undefined; JSON.parse = undefined; globalThis.fetch = undefined;
       return 1;
@@ -44,7 +60,7 @@ const outcome = ({ status, body }: Answer) => [status, body];
 
 for (const engine of sampledEngines())
   describe(`threads of functions, ${engine}`, () => {
-    const { send, result, call, deploy, service, create } = useFunctions(engine, files, {
+    const operator = useFunctions(engine, files, {
       FUNCTION_TIMEOUT_MS: '1000',
       FUNCTION_MEMORY_MB: '128',
       FUNCTION_ENV_SHOP_KEY: 'of the shop',
@@ -52,6 +68,7 @@ for (const engine of sampledEngines())
       SMTP_URL: 'smtp://user:secret@127.0.0.1:1',
       LOG_LEVEL: 'info',
     });
+    const { send, result, call, deploy, service, create } = operator;
     const count = async (table: string, Name: string) => {
       const query = { where: { Name }, limit: 0, count: 1 };
       return (await call('GET', `/platform/classes/${table}`, { query })).body.count;
@@ -97,6 +114,12 @@ for (const engine of sampledEngines())
       assert.deepEqual(await result('echo', { a: 1 }), { a: 1 });
     });
 
+    test('each thread may use FUNCTION_MEMORY_MB, of heap and of buffers', async () => {
+      const both = (mb: number) => Promise.all([false, true].map((heap) => send('keeps', { body: { mb, heap } })));
+      assert.deepEqual((await both(50)).map(outcome), Array(2).fill([200, { result: 50 }]));
+      for (const answer of await both(200)) assertFailed(answer, 'The function used too much memory and was ended.');
+    });
+
     test('process.exit ends the thread of the function', async () => {
       for (const code of [0, 3]) assertFailed(await send('ends', { body: { code } }), 'The function ended its thread.');
       assert.deepEqual(await result('echo', { a: 1 }), { a: 1 });
@@ -104,9 +127,42 @@ for (const engine of sampledEngines())
 
     test('a function has the environment variables that are meant for it, and none of the service', async () => {
       const known = await result('knows');
-      assert.deepEqual(known.env, { SHOP_KEY: 'of the shop' });
-      assert.deepEqual(known.argv, []);
+      for (const env of [known.env, known.ofChild, known.ofThread]) assert.deepEqual(env, { SHOP_KEY: 'of the shop' });
+      assert.deepEqual([known.argv, known.report], [[], {}]);
+      assert.doesNotMatch(JSON.stringify(known), /secret/);
       assert.equal(await result('message'), false);
+    });
+
+    test('loops called by triggers, at once and from the queue, after a request and agent tools, stop nobody', async () => {
+      const tools = byKey(operator);
+      const triggerOn = async (table: string, action: object) => {
+        await operator.table({ Name: 'String' }, table);
+        const body = { Name: table, table, events: ['create'], actions: [action] };
+        return (await call('POST', '/platform/classes/_Trigger', { body })).body.objectId as string;
+      };
+      const now = await triggerOn('LoopsNow', runsCode('loops'));
+      const later = await triggerOn('LoopsLater', runsCode('queued', true));
+      /** What the log says of the calls. */
+      const called = async (triggerId: string) => {
+        const query = { where: { triggerId, actionId: { $exists: true } } };
+        const { results } = (await call('GET', '/platform/classes/_syslogTriggers', { query })).body;
+        return results.map(({ error }: Json) => error && JSON.parse(error));
+      };
+      await create('LoopsNow', { Name: 'by a request' });
+      for (const table of ['LoopsNow', 'LoopsLater']) await tools.use('Create-Record', { table, data: { Name: 'by a tool' } });
+      let answered = 0;
+      const haveEnded = async () => {
+        await create('Notes', { Name: 'meanwhile' });
+        await tools.use('Get-Data', { table: 'Notes', limit: 1 });
+        answered++;
+        assert.deepEqual([await called(now), await called(later)], [[tooLong.error, tooLong.error], [tooLong.error]]);
+      };
+      await soon(haveEnded, 5_000);
+      assert.ok(answered > 10, String(answered));
+      // The queue repeats its call.
+      deploy({ 'queued.js': 'export default () => 1;' });
+      await soon(async () => assert.deepEqual(await called(later), [undefined]), 5_000);
+      assert.deepEqual(await called(now), [tooLong.error, tooLong.error]);
     });
 
     test('what a function changes in its globals is its thread’s', async () => {
