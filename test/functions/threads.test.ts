@@ -34,7 +34,7 @@ const files = {
     });`,
   'keeps.js': `export default async ({ input }) => {
       const all = Array.from({ length: input.mb }, () => input.heap ? Array(131_072).fill(0.5) : Buffer.alloc(1_048_576, 1));
-      await new Promise((done) => setTimeout(done, 300));
+      await new Promise((done) => setTimeout(done, 200));
       return all.length;
     };`,
   'queued.js': 'export default () => { for (;;); };',
