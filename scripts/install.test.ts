@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -40,7 +40,8 @@ for (const path of Object.keys(present).filter((path) => path.includes('node_mod
   mkdirSync(path + '/include');
   writeFileSync(path + '/bin/node', '#!/bin/sh\\nexec "${process.execPath}" "$@"\\n', { mode: 0o755 });
 }
-mkdirSync('node_modules', { recursive: true });
+mkdirSync('node_modules/served/lib', { recursive: true });
+for (const name of ['index.js', 'index.d.ts', 'index.js.map', 'index.test.js', 'lib/index.d.mts.map']) writeFileSync('node_modules/served/' + name, '');
 writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: present }));
 `;
 
@@ -133,10 +134,16 @@ test('A platform whose Node is not locked gets that of the version of the develo
   assert.deepEqual(await launch(clone, 'start', older), { stdout: 'served', asked: [] });
 });
 
-test('What works on the project installs everything, also after a start', async () => {
+test('A start leaves out source maps and tests of packages; what works on the project installs everything, also after that', async () => {
   const clone = bareClone();
   await launch(clone, 'start');
+  const served = join(clone.path, 'node_modules/served');
+  assert.deepEqual(readdirSync(served, { recursive: true }).sort(), ['index.d.ts', 'index.js', 'lib']);
+  // npm takes its record to be out of date if a package is newer.
+  const changedAt = (path: string) => statSync(path).mtimeMs;
+  assert.ok(changedAt(join(clone.path, 'node_modules/.package-lock.json')) >= changedAt(served));
   assert.deepEqual(await launch(clone, 'check'), { stdout: 'checked', asked: ['ci --include=dev'] });
+  assert.equal(readdirSync(served).length, 5);
   assert.deepEqual(await launch(clone, 'start'), { stdout: 'served', asked: [] });
 });
 
