@@ -5,8 +5,11 @@ import { parseSettings } from '../../src/config/config.ts';
 import { newObjectId } from '../../src/kernel/ids.ts';
 import { note } from './report.ts';
 
-/** Creations at a time: each waits for its commits most of the time. */
-const AT_ONCE = 4;
+/**
+ * Creations at a time: each waits for its commits most of the time. On PostgreSQL each holds a connection for the registry while it needs others, so
+ * several could wait for each other.
+ */
+const AT_ONCE = { embedded: 4, postgres: 1 };
 /** Time in milliseconds after which no further system is added, so that a slow machine gets to the end with fewer. */
 const LIMIT_MS = 120_000;
 
@@ -45,7 +48,7 @@ export async function addSystems(directory: string, number: number, database?: {
     }
   };
   try {
-    await Promise.all(Array.from({ length: AT_ONCE }, add));
+    await Promise.all(Array.from({ length: database ? AT_ONCE.postgres : AT_ONCE.embedded }, add));
   } finally {
     await context.close();
   }
