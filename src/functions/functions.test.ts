@@ -44,7 +44,7 @@ before(async () => {
   const hooks = { ...masterContext(store).hooks, observers: [watching] };
   functions = new Functions({
     directory,
-    timeLimit: 5_000,
+    timeLimit: 20_000,
     hooks,
     log: createLog('silent'),
     memoryMb: 512,
