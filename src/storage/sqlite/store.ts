@@ -84,7 +84,11 @@ export class SqliteStore implements Store {
       this.#connection = connection;
       availability.opened(connection);
       withMappedErrors(() => migrate(this.#connection.db, catalogMigrations, path));
-      this.#known = new SchemaCache(connection, () => availability.isInPlace());
+      this.#known = new SchemaCache(
+        connection,
+        () => availability.isInPlace(),
+        () => this.#reads?.isHeld ?? false,
+      );
       this.#connection.disableLockWait();
     } catch (error) {
       availability.close();

@@ -23,6 +23,11 @@ export class DurableReads implements PlannedRows {
     this.#open = open;
   }
 
+  /** Whether a snapshot is kept. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
   /**
    * Keeps the present snapshot, unless one is kept already. Call before a transaction of the writing connection changes anything.
    * @throws unavailable

@@ -13,6 +13,7 @@ const NOTICE_WITHIN_MS = 10;
 export class SchemaCache {
   readonly #connection: Connection;
   readonly #isInPlace: () => boolean;
+  readonly #isHeld: () => boolean;
   #schema: Schema;
   /** The schema before the open transaction, and the one that reads see. */
   #committed: Schema;
@@ -25,6 +26,8 @@ export class SchemaCache {
   undoneCommits = 0;
   /** SQLite's count of other connections' commits, and the catalogue's counts of changes, as of the last load. */
   #foreignCommits = Number.NaN;
+  /** Whether there are such commits that reads do not see yet. */
+  #isForeignUnseen = false;
   #catalogVersion = Number.NaN;
   #removals = 0;
   #noticedAt = 0;
@@ -32,10 +35,15 @@ export class SchemaCache {
   readonly #writesTo = new Map<string, number>();
   #globalVersion = 0;
 
-  /** @param isInPlace returns whether the file is still at its path @throws unavailable */
-  constructor(connection: Connection, isInPlace: () => boolean) {
+  /**
+   * @param isInPlace returns whether the file is still at its path
+   * @param isHeld returns whether reads keep an earlier snapshot than the connection's
+   * @throws unavailable
+   */
+  constructor(connection: Connection, isInPlace: () => boolean, isHeld: () => boolean) {
     this.#connection = connection;
     this.#isInPlace = isInPlace;
+    this.#isHeld = isHeld;
     this.#schema = this.#committed = this.#durable = this.#load();
   }
 
@@ -86,8 +94,12 @@ export class SchemaCache {
     const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
     if (commits === this.#foreignCommits) return;
     this.#globalVersion++;
-    if (this.#connection.use(catalogVersion) !== this.#catalogVersion)
-      this.#schema = this.#committed = this.#durable = this.#load();
+    const isHeld = this.#isHeld();
+    if (isHeld) this.#isForeignUnseen = true;
+    if (this.#connection.use(catalogVersion) !== this.#catalogVersion) {
+      this.#schema = this.#committed = this.#load();
+      if (!isHeld) this.#durable = this.#schema;
+    }
     this.#foreignCommits = commits;
   }
 
@@ -131,6 +143,9 @@ export class SchemaCache {
   ended(): void {
     this.#durable = this.#committed;
     this.#count(this.#flushed);
+    // What was read meanwhile did not contain them.
+    if (this.#isForeignUnseen) this.#globalVersion++;
+    this.#isForeignUnseen = false;
   }
 
   #count(written: Set<string>): void {
