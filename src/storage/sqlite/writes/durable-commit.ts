@@ -8,6 +8,9 @@ import { commit } from './transaction.ts';
 /** The smallest write, of one page; it changes nothing. */
 const EMPTY_WRITE = 'PRAGMA application_id = 0';
 
+/** Returns SQLite's count of other connections' commits. */
+const foreignCommits = (connection: Connection) => connection.first({ text: 'PRAGMA data_version', params: [] })?.[0];
+
 /** What a commit needs to know of its file. */
 export interface CommitEvents {
   /** Returns whether the file is still at its path. @param withinMs maximum age of the check */
@@ -136,35 +139,46 @@ export class DurableCommit {
 
   /**
    * Commits the open transaction, from when on other connections see it, and begins to flush it. Call while nothing is flushed.
+   * @param isHeld whether a reader keeps the snapshot before: only then nobody copies the transaction into the file, and it can be undone
    * @returns `log`: the WAL with it, `null` if that is not known; `flushed` resolves when it is durable, rejects with unavailable if it is undone, with
    * outcomeUnknown if that is uncertain
    * @throws unavailable if nothing was written, even after a crash; outcomeUnknown if that is uncertain
    */
-  commit(): { readonly log: WalLength | null; readonly flushed: Promise<void> } {
+  commit(isHeld = true): { readonly log: WalLength | null; readonly flushed: Promise<void> } {
     commit(this.#connection, (withinMs) => this.#events.isInPlace(withinMs));
     const log = this.#connection.logLength();
     // With fewer pages, SQLite has begun the WAL anew.
     this.#flushedFrom = (log?.pages ?? 0) < this.#pages ? 0 : this.#pages;
-    this.#flushing = this.#flushed().finally(() => {
+    this.#flushing = this.#flushed(isHeld ? log : null).finally(() => {
       this.#flushing = undefined;
     });
     return { log, flushed: this.#flushing };
   }
 
-  async #flushed(): Promise<void> {
+  /** @param log the WAL that ends with the transaction; `null` if it cannot be undone */
+  async #flushed(log: WalLength | null): Promise<void> {
     const error = await this.#flush();
     // A fault may last for a moment only.
     if (error && !(await this.#flushAgain().catch(() => false)))
-      throw this.#undo() ? unavailableSince(error) : inDoubtSince(error);
+      throw log && this.#undo(log) ? unavailableSince(error) : inDoubtSince(error);
     if (!this.#events.isInPlace()) throw inDoubtSince(missingError(this.#connection.path).cause);
   }
 
-  /** Takes back the transaction whose flush has failed, and the open one. @returns whether it is undone, even after a crash */
-  #undo(): boolean {
+  /**
+   * Takes back the transaction whose flush has failed, and the open one. Not if another process has written after it: that would be lost.
+   * @param log that ends with the transaction
+   * @returns whether it is undone, even after a crash
+   */
+  #undo({ pages }: WalLength): boolean {
     const connection = this.#connection;
     try {
       connection.rollback();
-      if (connection.openings !== this.#opening || !connection.begin()) return false;
+      if (connection.openings !== this.#opening) return false;
+      const foreign = foreignCommits(connection);
+      // Not known within a transaction.
+      const isLast = connection.logLength()?.pages === pages;
+      if (!connection.begin()) return false;
+      if (!isLast || foreignCommits(connection) !== foreign) throw new Error('another process has written');
       this.#log.cut(this.#flushedFrom);
       connection.rollback();
       // Reads the WAL again.

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isUnavailable, serviceError } from '../../../errors/fail.ts';
+import { serviceError } from '../../../errors/fail.ts';
 import { nextWriteOrder } from '../../../kernel/ids.ts';
 import type { Connection } from '../connection/connection.ts';
 import { busyError } from '../connection/map-error.ts';
@@ -219,19 +219,17 @@ export class WriteQueue {
     for (const until = performance.now() + MAX_LOCK_WAIT_MS; !(await this.#durable.begin()); await this.#waitForLock())
       if (performance.now() > until) throw busyError();
     this.#hasLock();
-    let isCommitted = false;
     try {
       this.#events.began(true);
       const result = await work();
-      const { log, flushed } = this.#durable.commit();
-      isCommitted = true;
+      const { log, flushed } = this.#durable.commit(false);
       ignoringErrors(() => this.#events.appended(log));
       await flushed;
       ignoringErrors(() => this.#events.ended());
       return result;
     } catch (error) {
       this.#connection.rollback();
-      ignoringErrors(() => (isCommitted && isUnavailable(error) ? this.#events.undone() : this.#events.rolledBack()));
+      ignoringErrors(() => this.#events.rolledBack());
       throw this.#connection.mapError(error);
     }
   }

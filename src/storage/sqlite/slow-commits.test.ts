@@ -1,0 +1,112 @@
+/** Commits of another process while one of this process is flushed: reads keep their snapshot, and nothing that is known outlives it. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, beforeEach, mock, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isInDoubt } from '../../errors/fail.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { FindParameters } from '../../query/index.ts';
+import { createRecord, findRecords } from '../../records/index.ts';
+import { masterContext } from '../../records/testing/context.ts';
+import { rowContext } from '../sql/testing/addresses.ts';
+import { WalFlush } from './file/wal-flush.ts';
+import { ReaderPool } from './reads/reader-pool.ts';
+import { SqliteStore } from './store.ts';
+
+/** Longer than the schema is known without a look. */
+const NOTICED_MS = 20;
+
+const directory = mkdtempSync(join(tmpdir(), 'rds-foreign-'));
+const pool = new ReaderPool(1_000, assert.fail);
+let own: SqliteStore;
+let other: SqliteStore;
+let path: string;
+let number = 0;
+
+const open = () => new SqliteStore(path, { pool, report: () => {}, ...rowContext });
+const create = (store: SqliteStore, table: string, body: JsonObject) => createRecord(masterContext(store), table, body);
+const find = async (table: string) => {
+  const { results } = await findRecords(masterContext(own), table, new FindParameters(new Map()));
+  return JSON.parse(results as string) as JsonObject[];
+};
+
+beforeEach(async () => {
+  number++;
+  path = join(directory, `${number}.sqlite`);
+  own = open();
+  other = open();
+});
+afterEach(async () => {
+  await own.close();
+  await other.close();
+});
+after(async () => {
+  await pool.close();
+  rmSync(directory, { recursive: true });
+});
+
+const names = async () => (await find('T')).map(({ name }) => name);
+
+/** Makes the next flush wait. @returns `begun` resolves when it has begun */
+function slowFlush() {
+  const { flush } = WalFlush.prototype;
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const slow = mock.method(WalFlush.prototype, 'flush', async function (this: WalFlush) {
+    slow.mock.restore();
+    begun.resolve();
+    await gate.promise;
+    return flush.call(this);
+  });
+  return { begun: begun.promise, end: gate.resolve, fail: gate.reject };
+}
+
+test('what was read at a version of a table is no longer valid when the commit of another is seen', async () => {
+  await create(own, 'Roles', { user: 'one' });
+  await create(own, 'Others', { n: 1 });
+  const slow = slowFlush();
+  const written = create(own, 'Others', { n: 2 });
+  await slow.begun;
+  await create(other, 'Roles', { user: 'two' });
+  await wait(NOTICED_MS);
+  const version = own.tableVersion('Roles');
+  assert.equal((await find('Roles')).length, 1);
+  slow.end();
+  await written;
+  assert.equal((await find('Roles')).length, 2);
+  assert.notEqual(own.tableVersion('Roles'), version);
+});
+
+test('a read with a field that another has added waits until it is seen', async () => {
+  await create(own, 'T', { name: 'one' });
+  const slow = slowFlush();
+  const written = create(own, 'T', { name: 'two' });
+  await slow.begun;
+  await create(other, 'T', { name: 'three', added: 'x' });
+  await wait(NOTICED_MS);
+  assert.ok(own.schema().tables.get('T')?.fields.has('added'));
+  const found = find('T');
+  await Promise.race([found, wait(NOTICED_MS)]);
+  slow.end();
+  await written;
+  assert.deepEqual(
+    (await found).map(({ added }) => added),
+    [undefined, undefined, 'x'],
+  );
+});
+
+test('a commit that cannot be flushed is not taken back once another has committed on top of it', async () => {
+  await create(own, 'T', { name: 'one' });
+  const slow = slowFlush();
+  const written = create(own, 'T', { name: 'in doubt' });
+  await slow.begun;
+  await create(other, 'T', { name: 'of another' });
+  const again = slowFlush();
+  slow.fail(new Error('EIO'));
+  await again.begun;
+  again.fail(new Error('EIO'));
+  await assert.rejects(written, isInDoubt);
+  assert.deepEqual(await names(), ['one', 'in doubt', 'of another']);
+});
