@@ -1,11 +1,11 @@
-/** Commits of another process while one of this process is flushed: reads keep their snapshot, and nothing that is known outlives it. */
+/** Commits whose flush takes long or fails, beside those of another process: what reads know, and what is taken back. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, mock, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isInDoubt } from '../../errors/fail.ts';
+import { isInDoubt, isUnavailable } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { FindParameters } from '../../query/index.ts';
 import { createRecord, findRecords } from '../../records/index.ts';
@@ -109,4 +109,17 @@ test('a commit that cannot be flushed is not taken back once another has committ
   again.fail(new Error('EIO'));
   await assert.rejects(written, isInDoubt);
   assert.deepEqual(await names(), ['one', 'in doubt', 'of another']);
+});
+
+test('a write is not refused because of one that was taken back', async () => {
+  await create(own, 'T', { name: 'one' });
+  const slow = slowFlush();
+  const same = Promise.allSettled([1, 2].map((n) => create(own, 'T', { objectId: 'same', name: `${n}` })));
+  await slow.begun;
+  const again = slowFlush();
+  slow.fail(new Error('EIO'));
+  await again.begun;
+  again.fail(new Error('EIO'));
+  for (const outcome of await same) assert.ok(outcome.status === 'rejected' && isUnavailable(outcome.reason));
+  assert.deepEqual(await names(), ['one']);
 });

@@ -220,8 +220,9 @@ export class GroupCommit {
     if (error && this.#open) this.#failed(unavailableSince(error));
     const isUndone = isUnavailable(error);
     ignoringErrors(() => (isUndone ? this.#events.undone() : this.#events.ended(this.isOpen)));
+    // What refused a write, such as a value that another has taken, may be undone too.
     for (const [at, write] of writes.entries())
-      if (error && !refused.has(write)) write.reject(error);
+      if (error && (isUndone || !refused.has(write))) write.reject(error);
       else done[at]?.();
     this.#gathering.answered(writes.length, (this.#open?.writes.length ?? 0) + this.#pending.waiting.length);
     if (isUndone) this.#pending.behind.hold(behind);
