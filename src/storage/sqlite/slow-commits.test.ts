@@ -123,3 +123,20 @@ test('a write is not refused because of one that was taken back', async () => {
   for (const outcome of await same) assert.ok(outcome.status === 'rejected' && isUnavailable(outcome.reason));
   assert.deepEqual(await names(), ['one']);
 });
+
+test('a read waits for the fields that it was planned with, not for later ones', async () => {
+  await create(own, 'T', { name: 'one' });
+  const first = slowFlush();
+  const added = create(own, 'T', { first: 1 });
+  await first.begun;
+  const found = find('T');
+  const later = create(own, 'T', { second: 2 });
+  while (!own.schema().tables.get('T')?.fields.has('second')) await wait(1);
+  const second = slowFlush();
+  first.end();
+  await added;
+  assert.equal((await found).length, 2);
+  await second.begun;
+  second.end();
+  await later;
+});

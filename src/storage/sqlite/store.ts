@@ -114,7 +114,10 @@ export class SqliteStore implements Store {
     const planned = {
       removals: () => this.#known.removals,
       notice: () => this.#known.noticeQuietly(),
-      changing: () => (this.#known.isChanging ? this.#commits.endOf(() => this.#known.isChanging) : undefined),
+      changing: () => {
+        const isUnseen = this.#known.unseen();
+        return isUnseen && this.#commits.endOf(isUnseen);
+      },
       flushing: () => this.#commits.flushing,
       undoneCommits: () => this.#known.undoneCommits,
       onFailed: () => {

@@ -9,15 +9,21 @@ import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './catal
  */
 const NOTICE_WITHIN_MS = 10;
 
+/** A schema as it was known at a time. Later ones have higher numbers. */
+interface Known {
+  readonly schema: Schema;
+  readonly number: number;
+}
+
 /** Caches a file's schema and counts writes to its tables, and detects the changes of other processes. */
 export class SchemaCache {
   readonly #connection: Connection;
   readonly #isInPlace: () => boolean;
   readonly #isHeld: () => boolean;
-  #schema: Schema;
+  #present: Known;
   /** The schema before the open transaction, and the one that reads see. */
-  #committed: Schema;
-  #durable: Schema;
+  #committed: Known;
+  #durable: Known;
   /** Tables that the open transaction has written to, and the one before that is not durable yet. Uncounted. */
   #written = new Set<string>();
   #flushed = new Set<string>();
@@ -44,12 +50,16 @@ export class SchemaCache {
     this.#connection = connection;
     this.#isInPlace = isInPlace;
     this.#isHeld = isHeld;
-    this.#schema = this.#committed = this.#durable = this.#load();
+    this.#present = this.#committed = this.#durable = { schema: this.#load(), number: 0 };
   }
 
   /** The schema as last loaded. */
   get schema(): Schema {
-    return this.#schema;
+    return this.#present.schema;
+  }
+
+  #know(schema: Schema): void {
+    this.#present = { schema, number: this.#present.number + 1 };
   }
 
   /** The schema that reads see. */
@@ -64,7 +74,7 @@ export class SchemaCache {
       this.#noticedAt = now;
       this.noticeQuietly();
     }
-    return this.#schema;
+    return this.schema;
   }
 
   /** Whether the open transaction is one work, whose own reads see what it writes. */
@@ -97,8 +107,9 @@ export class SchemaCache {
     const isHeld = this.#isHeld();
     if (isHeld) this.#isForeignUnseen = true;
     if (this.#connection.use(catalogVersion) !== this.#catalogVersion) {
-      this.#schema = this.#committed = this.#load();
-      if (!isHeld) this.#durable = this.#schema;
+      this.#know(this.#load());
+      this.#committed = this.#present;
+      if (!isHeld) this.#durable = this.#present;
     }
     this.#foreignCommits = commits;
   }
@@ -110,32 +121,34 @@ export class SchemaCache {
     } catch (error) {
       if (!storeFaultOf(error)) throw error;
     }
-    return this.#schema;
+    return this.schema;
   }
 
   /** Call when a transaction of this process has begun. @param isAlone whether its own reads see what it writes @throws unavailable */
   began(isAlone = false): void {
     this.#isAlone = isAlone;
     this.notice();
-    this.#committed = this.#schema;
+    this.#committed = this.#present;
   }
 
   /** Call when the transaction has executed a plan, which resulted in this schema. */
   executed({ mutations, changes }: WritePlan, schema: Schema): void {
-    this.#schema = schema;
+    if (schema !== this.schema) this.#know(schema);
     for (const { kind, table } of mutations) if (kind !== 'require') this.#written.add(table.className);
     if (this.#isAlone) this.#count(this.#written);
     if (changes.length > 0) this.#countChanges();
   }
 
-  /** Whether there are changes of the schema that reads do not see yet. */
-  get isChanging(): boolean {
-    return this.#schema !== this.#durable;
+  /** Returns a function that tells whether reads still do not see the present schema; `undefined` if they do. */
+  unseen(): (() => boolean) | undefined {
+    const { number } = this.#present;
+    const isUnseen = () => this.#durable.number < number;
+    return isUnseen() ? isUnseen : undefined;
   }
 
   /** Call when the open transaction is committed. */
   appended(): void {
-    this.#committed = this.#schema;
+    this.#committed = this.#present;
     [this.#flushed, this.#written] = [this.#written, this.#flushed];
   }
 
@@ -163,7 +176,10 @@ export class SchemaCache {
 
   rolledBack(): void {
     this.#written.clear();
-    this.#schema = this.#committed;
+    const isSeen = this.#committed === this.#durable;
+    this.#know(this.#committed.schema);
+    this.#committed = this.#present;
+    if (isSeen) this.#durable = this.#present;
     this.forget();
   }
 
