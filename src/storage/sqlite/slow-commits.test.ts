@@ -10,6 +10,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { FindParameters } from '../../query/index.ts';
 import { createRecord, findRecords } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
+import type { TableSchema } from '../../schema/model.ts';
 import { rowContext } from '../sql/testing/addresses.ts';
 import { WalFlush } from './file/wal-flush.ts';
 import { ReaderPool } from './reads/reader-pool.ts';
@@ -139,4 +140,20 @@ test('a read waits for the fields that it was planned with, not for later ones',
   await second.begun;
   second.end();
   await later;
+});
+
+test('what reads all of a store, such as a backup, fails if a commit is taken back meanwhile', async () => {
+  await create(own, 'T', { name: 'one' });
+  const slow = slowFlush();
+  const written = create(own, 'T', { name: 'two' });
+  await slow.begun;
+  const again = slowFlush();
+  const copied = own.withSnapshot(async (snapshot) => {
+    await snapshot.count(snapshot.schema.tables.get('T') as TableSchema);
+    slow.fail(new Error('EIO'));
+    await again.begun;
+    again.fail(new Error('EIO'));
+    await assert.rejects(written, isUnavailable);
+  });
+  await assert.rejects(copied, isUnavailable);
 });

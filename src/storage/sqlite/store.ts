@@ -1,3 +1,4 @@
+import { fail } from '../../errors/fail.ts';
 import { inDoubtSince, unavailableSince } from '../../errors/system-faults.ts';
 import type { Schema } from '../../schema/model.ts';
 import { deletesRecord, hasEdits } from '../column-values.ts';
@@ -215,8 +216,12 @@ export class SqliteStore implements Store {
     return result;
   }
 
-  withSnapshot<T>(work: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
-    return withSnapshot(this.#path, work);
+  async withSnapshot<T>(work: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
+    const undone = this.#known.undoneCommits;
+    const result = await withSnapshot(this.#path, work);
+    // It has seen what was undone, and later commits may have overwritten that in the WAL.
+    if ((await this.#commits.flushing) === false || this.#known.undoneCommits !== undone) fail('unavailable');
+    return result;
   }
 
   readonly whenBack = () => this.#availability.recovery.whenBack();
