@@ -46,6 +46,8 @@ export interface PipelinedConnectionSettings {
 export class PipelinedConnection {
   readonly #client: pg.Client;
   readonly #prepared: PreparedStatements | null;
+  /** Prepared statements to deallocate, after the next statements: these may be among them. */
+  readonly #forgotten: string[] = [];
   readonly #watchdog: AnswerWatchdog;
   #pending = 0;
   #lost: Error | undefined;
@@ -71,7 +73,7 @@ export class PipelinedConnection {
     this.#watchdog = new AnswerWatchdog(answerTimeoutMs, activity, () =>
       this.#markLost(new Error('Connection terminated: no answer in time')),
     );
-    this.#prepared = texts && new PreparedStatements(texts, (name) => this.#forget(name));
+    this.#prepared = texts && new PreparedStatements(texts, (name) => this.#forgotten.push(name));
     client.on('error', (error) => this.#markLost(error));
     client.on('end', () => this.#markLost(new Error('Connection terminated')));
     client.connection.stream.prependListener('data', () => {
@@ -146,7 +148,6 @@ export class PipelinedConnection {
    * @throws StatementFailed with what `query` throws, and the number of statements done before
    */
   transaction(statements: readonly Statement[], keep = true): Promise<Answer[]> {
-    // All names before the first statement is sent: a new one may close the statement of another, with a Sync.
     const all = statements.map((statement) => this.#sendable(statement, keep));
     return this.#send(
       all,
@@ -203,6 +204,7 @@ export class PipelinedConnection {
       }
       this.#onSend();
       this.#client.query(request);
+      this.#deallocate();
     });
   }
 
@@ -218,6 +220,7 @@ export class PipelinedConnection {
     const prepared = current?.prepared;
     const error = prepared?.parsers && isRetyped(cause) ? new OutdatedStatement(cause) : cause;
     if (prepared && isStatementForgotten(error)) this.#prepared?.drop(current.text, prepared);
+    this.#deallocate();
     if (!isConnectionError(error)) return error;
     this.#markLost(error);
     // The statements were done before the server ended the session, so they may have been committed.
@@ -274,15 +277,17 @@ export class PipelinedConnection {
     this.#watchdog.waitingSince = performance.now();
   }
 
-  #forget(name: string): void {
-    if (this.#lost) return;
-    this.#onSend();
-    this.#client.query(
-      new Deallocation(name, () => {
-        this.#onAnswer();
-        forgetStatement(this.#client, name);
-      }),
-    );
+  #deallocate(): void {
+    for (const name of this.#forgotten.splice(0)) {
+      if (this.#lost) return;
+      this.#onSend();
+      this.#client.query(
+        new Deallocation(name, () => {
+          this.#onAnswer();
+          forgetStatement(this.#client, name);
+        }),
+      );
+    }
   }
 
   #markLost(error: Error): void {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Statement } from '../../sql/sql-writer.ts';
+import { WRITE_LOCK_LIMIT_MS } from './connect.ts';
 import { isStatementForgotten } from './map-error.ts';
 import { PreparedStatements, RecentTexts } from './prepared-statements.ts';
 import { sql, withDatabase } from './testing/open.ts';
@@ -133,6 +135,23 @@ test('in a transaction that decides, a forgotten statement fails it, and the nex
       await database.transact((session) => session.query(sql('DEALLOCATE ALL')));
       await assert.rejects(run(), isStatementForgotten);
       assert.deepEqual((await run()).rows, [[1]]);
+    },
+    { connections: 6 },
+  ));
+
+test('a transaction of more statements than are kept leaves none of the others on the server', () =>
+  withDatabase(
+    async ({ database }) => {
+      const send = (statements: readonly Statement[]) => database.atomically(statements, undefined, WRITE_LOCK_LIMIT_MS);
+      const all = Array.from({ length: 600 }, (_, n) => sql(`SELECT ${n}`));
+      for (let time = 0; time < 3; time++)
+        for (const statements of [all, [...all].reverse()])
+          assert.deepEqual(
+            (await send(statements)).map(({ rows: [row] }) => `SELECT ${row?.[0]}`),
+            statements.map(({ text }) => text),
+          );
+      const [, kept] = await send([sql('SELECT -1'), sql(names)]);
+      assert.deepEqual(kept?.rows, [[500]]);
     },
     { connections: 6 },
   ));
