@@ -85,11 +85,8 @@ export class SqliteStore implements Store {
       this.#connection = connection;
       availability.opened(connection);
       withMappedErrors(() => migrate(this.#connection.db, catalogMigrations, path));
-      this.#known = new SchemaCache(
-        connection,
-        () => availability.isInPlace(),
-        () => this.#reads?.isHeld ?? false,
-      );
+      const isInPlace = () => availability.isInPlace();
+      this.#known = new SchemaCache(connection, isInPlace, () => this.#reads?.isHeld ?? false);
       this.#connection.disableLockWait();
     } catch (error) {
       availability.close();
@@ -115,10 +112,7 @@ export class SqliteStore implements Store {
     const planned = {
       removals: () => this.#known.removals,
       notice: () => this.#known.noticeQuietly(),
-      changing: () => {
-        const isUnseen = this.#known.unseen();
-        return isUnseen && this.#commits.endOf(isUnseen);
-      },
+      changing: () => this.#commits.endOf(this.#known.unseen()),
       flushing: () => this.#commits.flushing,
       undoneCommits: () => this.#known.undoneCommits,
       onFailed: () => {

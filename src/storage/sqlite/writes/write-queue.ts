@@ -66,8 +66,12 @@ export class WriteQueue {
     this.#groups = new GroupCommit(connection, this.#durable, { ...events, ended }, this.#pending, () => this.#schedule());
   }
 
-  /** Waits as long as a condition holds and groups are under way. Never rejects. */
-  async endOf(holds: () => boolean): Promise<void> {
+  /** Waits as long as a condition holds and groups are under way; not without one. Never rejects. */
+  endOf(holds: (() => boolean) | undefined): Promise<void> | undefined {
+    return holds && this.#endOf(holds);
+  }
+
+  async #endOf(holds: () => boolean): Promise<void> {
     for (let end = this.#groups.nextEnd(); end && holds(); end = this.#groups.nextEnd()) await end;
   }
 
