@@ -57,6 +57,8 @@ test('a long text gives way to others between its parts', async () => {
 for (const [what, text] of [
   ['a comma at the end', `[${members},]`],
   ['nothing before the first comma', `[,${members}]`],
+  ['nothing before the comma at which it is divided', `[${' '.repeat(1_000_000)},1]`],
+  ['no member before that comma', `{${' '.repeat(1_000_000)},"a":1}`],
   ['an object that ends as an array does', `{"a":[${members}}]`],
   ['an array that does not end', `{"a":[${members}`],
   ['two values', `[${members}][1]`],

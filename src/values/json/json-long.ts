@@ -106,7 +106,7 @@ export class JsonParts {
   }
 
   /** Finds the containers that are open at a cut. */
-  #follow({ open, kept, keys }: Cut): void {
+  #follow({ open, kept, keys, isInString }: Cut): void {
     this.#open.length = kept;
     for (let depth = kept; depth < open.length; depth++) {
       const outer = this.#open[depth - 1];
@@ -114,7 +114,14 @@ export class JsonParts {
       else if (Array.isArray(outer)) this.#open.push(outer.at(-1) as Container);
       else this.#open.push(outer[JSON.parse(keys[depth - 1] as string)] as Container);
     }
+    // Nothing before a comma.
+    if (!isInString && isEmpty(this.#open.at(-1) as Container)) fail('invalidJson', 'the text is not JSON');
   }
+}
+
+function isEmpty(container: Container): boolean {
+  for (const _ in container) return false;
+  return true;
 }
 
 /** Returns what closes a part: the string and the containers that are open at its end. */
