@@ -35,9 +35,16 @@ export class DurableReads implements PlannedRows {
   hold(): void {
     if (this.#isHeld) return;
     this.#isHeld = true;
-    this.#snapshot ??= this.#open();
-    this.#snapshot.execute('BEGIN');
-    this.#snapshot.first(ANY_READ);
+    try {
+      this.#snapshot ??= this.#open();
+      this.#snapshot.execute('BEGIN');
+      this.#snapshot.first(ANY_READ);
+    } catch (error) {
+      // It would show whatever is committed when it is read.
+      this.#snapshot?.close();
+      this.#snapshot = undefined;
+      throw error;
+    }
   }
 
   /** Shows what is committed now. Never throws. @param hasNext whether the next transaction is open already */
