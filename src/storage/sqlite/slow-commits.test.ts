@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, beforeEach, mock, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isInDoubt, isUnavailable } from '../../errors/fail.ts';
@@ -12,6 +13,7 @@ import { createRecord, findRecords } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { rowContext } from '../sql/testing/addresses.ts';
+import { Connection } from './connection/connection.ts';
 import { WalFlush } from './file/wal-flush.ts';
 import { ReaderPool } from './reads/reader-pool.ts';
 import { SqliteStore } from './store.ts';
@@ -156,4 +158,28 @@ test('what reads all of a store, such as a backup, fails if a commit is taken ba
     await assert.rejects(written, isUnavailable);
   });
   await assert.rejects(copied, isUnavailable);
+});
+
+test('what another process commits while a transaction begins is not taken back with it', async () => {
+  await create(own, 'T', { name: 'one' });
+  const foreign = new DatabaseSync(path);
+  foreign.exec('CREATE TABLE foreign_rows (n)');
+  const { logLength } = Connection.prototype;
+  let n = 0;
+  const racing = mock.method(Connection.prototype, 'logLength', function (this: Connection) {
+    const length = logLength.call(this);
+    if (n < 2) foreign.exec(`INSERT INTO foreign_rows VALUES (${++n})`);
+    return length;
+  });
+  const slow = slowFlush();
+  const written = create(own, 'T', { name: 'two' });
+  await slow.begun;
+  racing.mock.restore();
+  const again = slowFlush();
+  slow.fail(new Error('EIO'));
+  await again.begun;
+  again.fail(new Error('EIO'));
+  await assert.rejects(written, isUnavailable);
+  assert.deepEqual({ ...foreign.prepare('SELECT count(*) AS n FROM foreign_rows').get() }, { n: 2 });
+  foreign.close();
 });

@@ -54,8 +54,21 @@ export class DurableCommit {
     const log = this.#connection.logLength();
     const isNew = log !== null && log.copied === log.pages;
     if (isNew || this.#unflushedFrom !== null) return this.#beginAfterFlush();
-    this.#pages = log?.pages ?? 0;
-    return this.#connection.begin();
+    return this.#begin();
+  }
+
+  /** Begins a transaction of which it is known where it begins in the WAL. @returns false if another process holds the write lock */
+  #begin(): boolean {
+    const connection = this.#connection;
+    for (;;) {
+      const foreign = foreignCommits(connection);
+      // Not known within a transaction.
+      this.#pages = connection.logLength()?.pages ?? 0;
+      if (!connection.begin()) return false;
+      if (foreignCommits(connection) === foreign) return true;
+      // Another process has been faster.
+      connection.rollback();
+    }
   }
 
   /** A new connection flushes with every COMMIT. */
@@ -70,7 +83,7 @@ export class DurableCommit {
 
   async #beginAfterFlush(): Promise<boolean> {
     if (this.#flushing) await this.#flushing.catch(() => {});
-    else if (this.#unflushedFrom === null) return (await this.#startLog()) && this.#connection.begin();
+    else if (this.#unflushedFrom === null) return (await this.#startLog()) && this.#begin();
     else if (!(await this.#flushAgain())) return false;
     return this.begin();
   }
@@ -97,7 +110,6 @@ export class DurableCommit {
     this.#flushedFrom = 0;
     const error = await this.#flush();
     if (error) throw unavailableSince(error);
-    this.#pages = connection.logLength()?.pages ?? 0;
     return true;
   }
 
