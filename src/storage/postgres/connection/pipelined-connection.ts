@@ -15,15 +15,7 @@ import {
 import { watchMessages } from './message-size.ts';
 import { markLostNode, NodeUnanswered, restoreCode } from './node-errors.ts';
 import { PreparedStatements, type RecentTexts } from './prepared-statements.ts';
-import {
-  type Answer,
-  Deallocation,
-  forgetStatement,
-  Request,
-  type RowOptions,
-  type Sendable,
-  serverProcessOf,
-} from './request.ts';
+import { type Answer, Deallocation, Request, type RowOptions, type Sendable, serverProcessOf } from './request.ts';
 
 export type { Answer };
 
@@ -281,12 +273,7 @@ export class PipelinedConnection {
     for (const name of this.#forgotten.splice(0)) {
       if (this.#lost) return;
       this.#onSend();
-      this.#client.query(
-        new Deallocation(name, () => {
-          this.#onAnswer();
-          forgetStatement(this.#client, name);
-        }),
-      );
+      this.#client.query(new Deallocation(name, () => this.#onAnswer()));
     }
   }
 

@@ -163,20 +163,20 @@ export class Deallocation extends pg.Query {
   /** @param done called when it is answered or the connection is lost */
   constructor(name: string, done: () => void) {
     super('');
+    let usedConnection: DriverConnection | undefined;
     this.submit = (connection) => {
+      usedConnection = connection as DriverConnection;
       connection.close({ type: 'S', name }, true);
       connection.sync();
       return null;
     };
-    this.handleError = done;
-    this.handleReadyForQuery = done;
+    this.handleReadyForQuery = () => {
+      delete usedConnection?.parsedStatements[name];
+      done();
+    };
+    this.handleError = this.handleReadyForQuery;
   }
 }
 
 /** Returns the process id of the server as the connection reports it. */
 export const serverProcessOf = (client: pg.Client): number => (client as pg.Client & { readonly processID: number }).processID;
-
-/** Makes the driver prepare the named statement again when it is next sent. */
-export function forgetStatement({ connection }: pg.Client, name: string): void {
-  delete (connection as DriverConnection).parsedStatements[name];
-}
