@@ -64,7 +64,7 @@ export class SchemaCache {
 
   /** The schema that reads see. */
   get durable(): Schema {
-    return this.#durable;
+    return this.#durable.schema;
   }
 
   /** Returns the present schema, or the last known one while the file cannot be read. */
