@@ -145,9 +145,7 @@ export class SqliteStore implements Store {
     return refusal ? Promise.reject(refusal) : current;
   }
 
-  isCurrent(): boolean {
-    return !this.#availability.refusal;
-  }
+  readonly isCurrent = (): boolean => !this.#availability.refusal;
 
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
@@ -178,14 +176,10 @@ export class SqliteStore implements Store {
     });
   }
 
-  tableVersion(className: string): number {
-    return this.#known.tableVersion(className);
-  }
+  readonly tableVersion = (className: string): number => this.#known.tableVersion(className);
 
   /** No other process serves the system. */
-  async keyVersions(): Promise<readonly KeyVersion[]> {
-    return [];
-  }
+  readonly keyVersions = async (): Promise<readonly KeyVersion[]> => [];
 
   fillSearchIndex(className: string, shouldStop: () => boolean): Promise<void> {
     const commits = this.#commits;

@@ -54,6 +54,16 @@ export class DurableCommit {
     const log = this.#connection.logLength();
     const isNew = log !== null && log.copied === log.pages;
     if (isNew || this.#unflushedFrom !== null) return this.#beginAfterFlush();
+    // Another process has begun the WAL anew, and its flush may not have ended.
+    return log?.pages === 1 ? this.#beginAfterFirstPage() : this.#begin();
+  }
+
+  /** Begins where the WAL has only the page of `#startLog`, which must be durable before others follow. */
+  async #beginAfterFirstPage(): Promise<boolean> {
+    if (this.#flushing) await this.#flushing.catch(() => {});
+    this.#flushedFrom = 0;
+    const error = await this.#flush();
+    if (error) throw unavailableSince(error);
     return this.#begin();
   }
 
