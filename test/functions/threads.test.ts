@@ -107,34 +107,6 @@ for (const engine of sampledEngines())
       );
     });
 
-    test('a loop that triggers call: its runs fail at the time limit, and the trigger after it goes on', async () => {
-      const [table, after] = [unique('Fires'), unique('After')];
-      await call('POST', `/platform/schemas/${after}`, { body: { className: after, fields: { Name: { type: 'String' } } } });
-      await create(table, { Name: 'first' });
-      const trigger = (actions: object[]) => create('_Trigger', { Name: unique('t'), table, events: ['create'], actions });
-      const code = (useQueue: boolean) => ({ type: 'server-side-code', actionData: { functionName: 'loops', useQueue } });
-      const [once, queued] = [await trigger([code(false)]), await trigger([code(true)])];
-      const last = await trigger([{ type: 'create-object', actionData: { table: after, fields: { Name: '{{Name}}' } } }]);
-      await create(table, { Name: 'fires' });
-      let answered = 0;
-      const fired = (triggerId: string | undefined, more = {}) =>
-        call('GET', '/platform/classes/_syslogTriggers', { query: { where: { triggerId, ...more } } });
-      await soon(async () => {
-        await create('Notes', { Name: 'meanwhile' });
-        answered++;
-        const { results } = (await fired(once, { error: { $exists: true } })).body;
-        assert.deepEqual(
-          results.map(({ error }: { error: string }) => JSON.parse(error)),
-          [tooLong.error],
-        );
-        assert.equal(await count(after, 'fires'), 1);
-      }, 4_000);
-      assert.ok(answered > 10, String(answered));
-      // Its run is tried again on its own, by the queue.
-      assert.equal((await fired(queued)).body.results.length, 2);
-      for (const id of [once, queued, last]) await call('DELETE', `/platform/classes/_Trigger/${id}`);
-    });
-
     test('a function that takes all memory is an error to its caller alone', async () => {
       const calls = ['heap', 'arrays', 'buffers'].map((name) => send(name, { body: {} }));
       for (const { status, body } of await Promise.all(calls)) {
