@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+
 /** A request with a large body. */
 export interface LargeBody {
   readonly name: string;
@@ -6,6 +9,8 @@ export interface LargeBody {
   readonly type?: string;
   readonly isChunked?: true;
   readonly encoding?: string;
+  /** The status of the answer, and the code of its error. */
+  readonly answer: string;
   make(): Buffer;
 }
 
@@ -13,12 +18,14 @@ export interface LargeBody {
 export interface BodyTargets {
   readonly appId: string;
   readonly table: string;
-  /** A record whose `List` has 500,000 elements. */
+  /** A record whose `List` has 390,000 elements. */
   readonly listed: string;
   /** A record with a text of 20 MB. */
   readonly large: string;
   /** A record to be updated. */
   readonly plain: string;
+  /** A table with a unique index over `Key`. */
+  readonly keyed: string;
 }
 
 const MAX = 20 * 1024 * 1024;
@@ -27,15 +34,46 @@ const MAX = 20 * 1024 * 1024;
 const many = (unit: string, length = MAX - 1_000): string => unit.repeat(Math.floor(length / unit.length));
 const numbers = (length: number) => Array.from({ length }, (_, at) => at % 10).join(',');
 
+/** The answers of kinds that are refused, and of those that do not answer as a create does. Forms, tools and batches answer 200. */
+const answers: Readonly<Record<string, string>> = {
+  'string, lone surrogate at its end': '400 107',
+  'invalid UTF-8': '413 116',
+  'one number of 20 MB': '400 107',
+  'nested arrays': '400 107',
+  'nested objects': '400 107',
+  '1,000,000 distinct keys': '413 116',
+  '80,000 distinct keys': '400 136',
+  'duplicate keys': '413 116',
+  'too many []': '413 116',
+  '5,000,000 numbers': '413 116',
+  'whitespace only': '400 107',
+  'malformed at the last byte': '400 107',
+  'long string, malformed at the last byte': '400 107',
+  'a long key': '400 105',
+  'where with 390,000 values, refused': '400 102',
+  'where as a text of 20 MB': '400 102',
+  'Content-Encoding: gzip, incompressible': '400 107',
+  'Content-Encoding: gzip, 20 MB inflated': '400 107',
+  'schema of 20 MB': '413 116',
+  '__proto__ keys': '400 105',
+  'form: too many numbers': '413 116',
+  'form: 180,000 keys': '413 116',
+  'form: urlencoded, 1,000,000 names': '400 107',
+  'form: urlencoded, one name 4,000,000 times': '400 107',
+  'tool: too many numbers': '413 -32000',
+  'tool: nested': '400 -32700',
+};
+
 const bytesOf = (make: () => string) => () => Buffer.from(make());
 
 /** Bodies of REST's data endpoints. */
-function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
+function dataBodies({ table, listed, plain, keyed }: BodyTargets): LargeBody[] {
   const path = `/platform/classes/${table}`;
   const post = (name: string, make: () => Buffer, more: Partial<LargeBody> = {}): LargeBody => ({
     name,
     method: 'POST',
     path,
+    answer: answers[name] ?? (more.method || (more.path && more.path !== path) || name.startsWith('where') ? '200' : '201'),
     make,
     ...more,
   });
@@ -89,11 +127,11 @@ function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
     post('nested objects', () => Buffer.from(many('{"a":'))),
     post(
       'nested to 99, again and again',
-      field('List', () => `[${many(`${'['.repeat(97)}${']'.repeat(97)},`)}1]`),
+      field('List', () => `[${many(`${'['.repeat(97)}${']'.repeat(97)},`, 4_900_000)}1]`),
     ),
     post(
       'nested to 99 in an Object',
-      field('Data', () => `{"a":[${many(`${'['.repeat(96)}${']'.repeat(96)},`)}1]}`),
+      field('Data', () => `{"a":[${many(`${'['.repeat(96)}${']'.repeat(96)},`, 770_000)}1]}`),
     ),
     post('1,000,000 distinct keys', () => Buffer.from(`{${objects(1_000_000, (at) => `"k${at}":1`)}}`)),
     post(
@@ -103,8 +141,8 @@ function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
     post('80,000 distinct keys', () => Buffer.from(`{${objects(80_000, (at) => `"k${at}":1`)}}`)),
     post('duplicate keys', () => Buffer.from(`{${many('"a":1,')}"a":1}`)),
     post(
-      '190,000 duplicate keys',
-      field('Data', () => `{${'"a":1,'.repeat(190_000)}"a":1}`),
+      '65,000 duplicate keys',
+      field('Data', () => `{${'"a":1,'.repeat(65_000)}"a":1}`),
     ),
     post(
       'array of []',
@@ -144,7 +182,7 @@ function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
     ),
     post(
       '__proto__ keys',
-      field('Data', () => `{${'"__proto__":{"a":1},'.repeat(90_000)}"b":1}`),
+      field('Data', () => `{${'"__proto__":{"a":1},'.repeat(40_000)}"b":1}`),
     ),
     post(
       'texts in an Array',
@@ -175,15 +213,15 @@ function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
       field('List', () => `[${objects(250_000, () => '{"__type":"Date","iso":"2026-11-29T10:00:00.000Z"}')}]`),
     ),
     post(
-      'ACL of 100,000 ids',
-      field('ACL', () => `{${objects(60_000, (at) => `"user${at}":{"read":true}`)}}`),
+      'ACL of 49,000 ids',
+      field('ACL', () => `{${objects(49_000, (at) => `"user${at}":{"read":true}`)}}`),
     ),
     post(
       'GeoPoint in 250,000 members',
       field('List', () => `[${objects(250_000, (at) => `{"__type":"GeoPoint","latitude":1.5,"longitude":${at % 90}}`)}]`),
     ),
     post(
-      'AddUnique of 500,000',
+      'AddUnique of 390,000',
       field('List', () => `{"__op":"AddUnique","objects":[${objects(390_000, (at) => `${at}`)}]}`),
     ),
     post(
@@ -208,9 +246,9 @@ function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
       { path: '/platform/batch' },
     ),
     post(
-      'batch of 1,000 items of 20 KB in an Object',
+      'batch of 1,000 items of 2,300 numbers',
       batch(() =>
-        Array.from({ length: 1_000 }, () => item(`{"Data":{"a":[${numbers(9_000)}]}}`))
+        Array.from({ length: 1_000 }, () => item(`{"Data":{"a":[${numbers(2_300)}]}}`))
           .join(',')
           .slice(0, MAX - 10_000),
       ),
@@ -231,8 +269,11 @@ function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
       field('Text', () => `"${many('b')}"`),
       { method: 'PUT', path: `${path}/${plain}` },
     ),
-    post('where in the body', () =>
+    post('where with 390,000 values, refused', () =>
       Buffer.from(`{"_method":"GET","where":{"Text":{"$in":[${objects(390_000, (at) => `"t${at}"`)}]}}}`),
+    ),
+    post('where with 9,000 values', () =>
+      Buffer.from(`{"_method":"GET","where":{"Text":{"$in":[${objects(9_000, (at) => `"t${at}"`)}]}}}`),
     ),
     post('where as a text of 20 MB', () => Buffer.from(`{"_method":"GET","where":"${many('\\"')}"}`)),
     post('where with a string of 20 MB', () => Buffer.from(`{"_method":"GET","where":{"Text":"${many('a')}"}}`)),
@@ -246,19 +287,18 @@ function dataBodies({ table, listed, plain }: BodyTargets): LargeBody[] {
       field('Text', () => `"${many('a')}"`),
       { isChunked: true },
     ),
-    post(
-      'Content-Encoding: gzip',
-      field('Text', () => `"${many('a')}"`),
-      { encoding: 'gzip' },
-    ),
+    post('Content-Encoding: gzip, incompressible', () => gzipSync(randomBytes(MAX - 10_000), { level: 1 }), { encoding: 'gzip' }),
+    post('Content-Encoding: gzip, 20 MB inflated', () => gzipSync(`{"Text":"${many('a')}"}`), { encoding: 'gzip' }),
     post('schema of 20 MB', () => Buffer.from(`{"fields":{${objects(60_000, (at) => `"F${at}":{"type":"String"}`)}}}`), {
       path: '/platform/schemas/Other',
     }),
     post(
       'upsert of 20 MB',
       () =>
-        Buffer.from(`{"match":["Key"],"records":[${objects(1_000, (at) => `{"Key":"k${at}","Text":"${'a'.repeat(19_000)}"}`)}]}`),
-      { path: `${path}/upsert` },
+        Buffer.from(
+          `{"matchOn":["Key"],"records":[${objects(1_000, (at) => `{"Key":"k${at}","Text":"${'a'.repeat(19_000)}"}`)}]}`,
+        ),
+      { path: `/platform/upsert/${keyed}` },
     ),
   ];
 }
@@ -272,12 +312,14 @@ function otherBodies({ appId, table }: BodyTargets): LargeBody[] {
     name: `tool: ${name}`,
     method: 'POST',
     path: `/mcp/${appId}`,
+    answer: answers[`tool: ${name}`] ?? '200',
     make: bytesOf(make),
   });
   const fn = (name: string, make: () => string, more: Partial<LargeBody> = {}): LargeBody => ({
     name: `form: ${name}`,
     method: 'POST',
     path: `/functions/${appId}/getlead`,
+    answer: answers[`form: ${name}`] ?? '200',
     make: bytesOf(make),
     ...more,
   });
@@ -287,7 +329,9 @@ function otherBodies({ appId, table }: BodyTargets): LargeBody[] {
     fn('numbers', () => `{"FirstName":"a","PhoneNumber":"0521234567","List":[${numbers(190_000)}]}`),
     fn('too many numbers', () => `{"FirstName":"a","List":[${numbers(5_000_000)}]}`),
     fn('180,000 keys', () => `{${Array.from({ length: 180_000 }, (_, at) => `"k${at}":1`).join(',')}}`),
-    fn('web2table', () => `{"objectClass":"${table}","Text":"${many('a')}"}`, { path: `/functions/${appId}/web2table` }),
+    fn('web2table', () => `{"table":"${table}","phone":"0521234567","table_Text":"${many('a')}"}`, {
+      path: `/functions/${appId}/web2table`,
+    }),
     fn('urlencoded, 1,000,000 names', () => Array.from({ length: 1_000_000 }, (_, at) => `n${at}=${at}`).join('&'), {
       type: form,
     }),
@@ -301,14 +345,14 @@ function otherBodies({ appId, table }: BodyTargets): LargeBody[] {
     mcp('nested', () => many('[')),
     mcp('keys', () =>
       call(
-        'Create-Records',
-        `{"className":"${table}","records":[{"Data":{${Array.from({ length: 400_000 }, (_, at) => `"k${at}":1`).join(',')}}}]}`,
+        'Create-Many',
+        `{"table":"${table}","data":[{"Data":{${Array.from({ length: 80_000 }, (_, at) => `"k${at}":1`).join(',')}}}]}`,
       ),
     ),
     mcp('texts', () =>
       call(
-        'Create-Records',
-        `{"className":"${table}","records":[{"List":[${Array.from({ length: 300_000 }, (_, at) => `"text number ${at} of many, and some more of it"`).join(',')}]}]}`,
+        'Create-Many',
+        `{"table":"${table}","data":[{"List":[${Array.from({ length: 300_000 }, (_, at) => `"text number ${at} of many, and some more of it"`).join(',')}]}]}`,
       ),
     ),
   ];
@@ -321,6 +365,7 @@ function largeAnswers({ table, large, listed }: BodyTargets): LargeBody[] {
     name: `read: ${name}`,
     method: 'GET',
     path: at,
+    answer: '200',
     make: () => Buffer.alloc(0),
   });
   const where = (text: string) => `${path}?where=${encodeURIComponent(text)}`;

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Job, LoadResult } from '../load/job.ts';
+import type { SteadyReads, SteadyResult } from '../load/steady-reads.ts';
 import type { Transfers, TransfersResult } from '../load/transfers.ts';
 import type { Scratch } from './scratch.ts';
 import type { Prepared, Target } from './target.ts';
@@ -38,10 +39,24 @@ export class LoadClient {
     return (await this.ask<TransfersResult>(target, requests[0], job)).seconds;
   }
 
-  private async ask<T extends LoadResult | TransfersResult>(
+  /** Sends the requests in turn, one each `intervalMs`, until the returned function is called; this throws as `run` does. */
+  readSteadily(target: Target, requests: Prepared[], intervalMs: number): () => Promise<SteadyResult> {
+    const { hostname, port } = new URL(target.url);
+    const job: SteadyReads = {
+      kind: 'steady',
+      host: hostname,
+      port: Number(port),
+      requests: requests.map((request) => toText(target, request)),
+      intervalMs,
+    };
+    this.child.send(job);
+    return () => this.ask(target, requests[0], 'stop');
+  }
+
+  private async ask<T extends LoadResult | TransfersResult | SteadyResult>(
     target: Target,
     first: Prepared | undefined,
-    job: Job | Transfers,
+    job: Job | Transfers | 'stop',
   ): Promise<T> {
     const answer = new Promise<{ result?: T; error?: string }>((resolve) => this.child.once('message', resolve));
     this.child.send(job);

@@ -2,9 +2,10 @@ import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
 import type { ServiceProcess } from '../../test/support/service-process.ts';
-import { Connection, none } from '../load/connection.ts';
+import type { SteadyResult } from '../load/steady-reads.ts';
 import type { BenchContext } from '../support/context.ts';
 import { type BodyTargets, type LargeBody, largeBodies } from '../support/json-bodies.ts';
+import { LoadClient } from '../support/load-client.ts';
 import { LINE, type LoopFigures } from '../support/loop-meter.ts';
 import { MemoryWatch } from '../support/memory.ts';
 import { megabytes, note, printTable, verdict } from '../support/report.ts';
@@ -12,7 +13,11 @@ import type { Scratch } from '../support/scratch.ts';
 
 const table = 'Bodies';
 const READ_INTERVAL_MS = 2;
-const MAX_CONNECTIONS = 64;
+/** Reads go on for so long before the bodies come. */
+const QUIET_MS = 100;
+const keyed = 'Keyed';
+/** Another table than that of the bodies. */
+const small = 'Small';
 
 /** Longest turn of the event loop that is accepted, in milliseconds of processor time, and longest wait of a read by the clock. */
 const MAX_STALL_MS = 50;
@@ -36,6 +41,14 @@ async function onEngine(scratch: Scratch, database?: { url: string }): Promise<v
   const targets = await prepare(service);
   const filter = new RegExp(process.env.BODIES_ONLY ?? '');
   const rows: string[][] = [];
+  const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-API-Key': service.apiKey };
+  const target = { name: 'the service', url: service.url, headers };
+  const reads = [`/platform/classes/${small}/${targets.small}`, `/platform/classes/${table}/${targets.read}?keys=Key`].map(
+    (path) => ({ method: 'GET', path }),
+  );
+  // Another process: sending long bodies would delay the reads.
+  const reader = new LoadClient(scratch);
+  const readSteadily = () => reader.readSteadily(target, reads, READ_INTERVAL_MS);
   for (const body of largeBodies(targets).filter(({ name }) => filter.test(name))) {
     const bytes = body.make();
     for (const times of process.env.BODIES_TIMES?.split(',').map(Number) ?? [1, 5]) {
@@ -43,14 +56,14 @@ async function onEngine(scratch: Scratch, database?: { url: string }): Promise<v
         body.name,
         String(times),
         megabytes(bytes.length),
-        ...(await measured(service, targets, { body, bytes, times })),
+        ...(await measured(service, readSteadily, { body, bytes, times })),
       ];
       rows.push(row);
       note(row.join(' | '));
     }
   }
   printTable(
-    `bodies: ${database ? 'PostgreSQL' : 'embedded'}; point reads are due every ${READ_INTERVAL_MS} ms; milliseconds`,
+    `bodies: ${database ? 'PostgreSQL' : 'embedded'}; point reads of another table and of the same one are due every ${READ_INTERVAL_MS} ms; milliseconds`,
     [
       '',
       'at once',
@@ -58,6 +71,7 @@ async function onEngine(scratch: Scratch, database?: { url: string }): Promise<v
       'answer',
       'all took',
       'longest read',
+      'in its table',
       'p99',
       'turn',
       'turn, CPU',
@@ -73,16 +87,24 @@ async function onEngine(scratch: Scratch, database?: { url: string }): Promise<v
 }
 
 /** Makes the table, and the records that bodies refer to. */
-async function prepare(service: ServiceProcess): Promise<BodyTargets> {
+async function prepare(service: ServiceProcess): Promise<BodyTargets & { readonly read: string; readonly small: string }> {
   const types = { Text: 'String', Number: 'Number', Data: 'Object', List: 'Array', Key: 'String' };
   const fields = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type }]));
   await must(service.call('POST', `/platform/schemas/${table}`, { body: { fields } }));
-  const make = async (body: unknown): Promise<string> =>
-    (await must(service.call('POST', `/platform/classes/${table}`, { body }))).body.objectId;
+  const uniqueIndexes = { key: { fields: ['Key'] } };
+  await must(service.call('POST', `/platform/schemas/${keyed}`, { body: { fields, uniqueIndexes } }));
+  for (const Name of ['AcceptWebLeads', 'AcceptWebToTable'])
+    await must(service.call('POST', '/platform/classes/Config', { body: { Name, Value: { [Name]: true } } }));
+  const make = async (body: unknown, className = table): Promise<string> =>
+    (await must(service.call('POST', `/platform/classes/${className}`, { body }))).body.objectId;
   const listed = await make({ List: Array.from({ length: 390_000 }, (_, at) => `t${at}`) });
   const large = await make({ Text: 'a'.repeat(20 * 1024 * 1024 - 1_000) });
-  return { appId: service.appId, table, listed, large, plain: await make({ Text: 'a' }) };
+  const [plain, read] = [await make({ Text: 'a' }), await make({ Key: 'a' })];
+  return { appId: service.appId, table, keyed, listed, large, plain, read, small: await make({ Name: 'a' }, small) };
 }
+
+/** Characters of an answer that are looked at. */
+const MAX_ANSWER = 200_000;
 
 interface Sending {
   readonly body: LargeBody;
@@ -90,25 +112,34 @@ interface Sending {
   readonly times: number;
 }
 
-async function measured(service: ServiceProcess, { plain }: BodyTargets, { body, bytes, times }: Sending): Promise<string[]> {
+async function measured(
+  service: ServiceProcess,
+  readSteadily: () => () => Promise<SteadyResult>,
+  { body, bytes, times }: Sending,
+): Promise<string[]> {
+  const endReads = readSteadily();
+  await wait(QUIET_MS);
   await figures(service);
   const memory = new MemoryWatch(service.process.pid as number);
   const began = performance.now();
-  const work = Promise.all(Array.from({ length: times }, () => send(service, body, bytes)));
-  const [answers, took] = await Promise.all([work, readsDuring(service, `/platform/classes/${table}/${plain}?keys=Key`, work)]);
+  const answers = await Promise.all(Array.from({ length: times }, () => send(service, body, bytes)));
   const whole = performance.now() - began;
+  const { took } = await endReads();
   memory.stop();
   const loop = await figures(service);
-  const longest = took.at(-1) ?? 0;
-  const times99 = took[Math.floor(took.length * 0.99)] ?? 0;
-  const milliseconds = [whole, longest, times99, loop.turn, loop.cpu, loop.young, loop.whole].map((ms) => ms.toFixed(0));
+  const [longest = 0, ofSame = 0] = took.map((one) => one.at(-1) ?? 0);
+  const times99 = took[0]?.[Math.floor(took[0].length * 0.99)] ?? 0;
+  const milliseconds = [whole, longest, ofSame, times99, loop.turn, loop.cpu, loop.young, loop.whole].map((ms) => ms.toFixed(0));
   const { start, peak } = memory;
+  const answer = [...new Set(answers)].join(', ');
+  const isExpected = answer === body.answer;
+  if (!isExpected) process.exitCode = 1;
   return [
-    [...new Set(answers)].join(' ').slice(0, 60),
+    isExpected ? answer : `UNEXPECTED: ${answer}`,
     ...milliseconds,
     megabytes(peak.own - start.own),
     megabytes(peak.own),
-    verdict(loop.cpu < MAX_STALL_MS && longest < MAX_STALL_MS),
+    verdict(isExpected && loop.cpu < MAX_STALL_MS && Math.max(longest, ofSame) < MAX_STALL_MS),
   ];
 }
 
@@ -129,7 +160,7 @@ async function figures(service: ServiceProcess): Promise<LoopFigures> {
   }
 }
 
-/** Sends a body. @returns the status and the beginning of a refusal */
+/** Sends a body. @returns the status, and the code of the error */
 function send(
   service: ServiceProcess,
   { method, path, type = 'application/json', isChunked, encoding }: LargeBody,
@@ -148,12 +179,9 @@ function send(
     const sent = request(`${service.url}${path}`, { method, headers, agent: false }, (response) => {
       let text = '';
       response.on('data', (piece) => {
-        if (text.length < 300) text += piece;
+        if (text.length < MAX_ANSWER) text += piece;
       });
-      response.on('end', () => {
-        const isDone = response.statusCode === 200 || response.statusCode === 201;
-        resolve(`${response.statusCode} ${isDone && !text.includes('rror') ? '' : text.slice(0, 200)}`);
-      });
+      response.on('end', () => resolve(`${response.statusCode}${method === 'GET' ? '' : faultIn(text)}`));
       response.on('error', reject);
     });
     sent.on('error', (error) => resolve(error.message));
@@ -161,43 +189,10 @@ function send(
   });
 }
 
-/** Reads a record at a fixed rate until some work is done. @returns the sorted times of the answers in milliseconds, from when each was due */
-async function readsDuring(service: ServiceProcess, path: string, work: Promise<unknown>): Promise<number[]> {
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  work.then(end, end);
-  const { hostname, port } = new URL(service.url);
-  const credentials = `X-Platform-Application-Id: ${service.appId}\r\nX-Platform-API-Key: ${service.apiKey}`;
-  const bytes = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\n${credentials}\r\n\r\n`);
-  const took: number[] = [];
-  const all: Connection[] = [];
-  const free: Connection[] = [];
-  const connect = () => {
-    // The service closes idle connections.
-    const connection = new Connection(hostname, Number(port), () => {
-      all.splice(all.indexOf(connection), 1);
-      if (free.includes(connection)) free.splice(free.indexOf(connection), 1);
-    });
-    all.push(connection);
-    return connection;
-  };
-  const waiting = new Set<Promise<void>>();
-  for (let due = performance.now(); !isOver; due += READ_INTERVAL_MS) {
-    await wait(Math.max(0, due - performance.now()));
-    // A read that is due does not wait for those before it, up to a number of them.
-    while (free.length === 0 && all.length === MAX_CONNECTIONS) await Promise.race(waiting);
-    const connection = free.pop() ?? connect();
-    const from = due;
-    const answered = new Promise<void>((resolve) => connection.send(bytes, none, () => resolve())).then(() => {
-      took.push(performance.now() - from);
-      free.push(connection);
-      waiting.delete(answered);
-    });
-    waiting.add(answered);
-  }
-  await Promise.all(waiting);
-  for (const connection of all) connection.close();
-  return took.sort((a, b) => a - b);
+/** What is wrong by the text of an answer, also of one item of many. */
+function faultIn(text: string): string {
+  const code = /"code":\s*(-?\d+)/.exec(text)?.[1];
+  if (code !== undefined) return ` ${code}`;
+  const found = /"isError":true|"error"[^,}]*|\\"error.{60}/.exec(text)?.[0];
+  return found === undefined ? '' : ` ${found.slice(0, 80)}`;
 }
