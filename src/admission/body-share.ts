@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { LoopShare } from './loop-share.ts';
 
 /** Time per turn of the event loop for reading long bodies of all senders, at all addresses: one part of one body. */
@@ -20,4 +20,20 @@ export async function inTurns<T>(system: string, steps: Iterator<unknown, T>): P
     const { done, value } = await bodyShare.inTurn(system, () => steps.next());
     if (done) return value as T;
   }
+}
+
+/** Bytes that the event loop receives in a millisecond, apart from what is done with them. */
+const RECEIVED_PER_MS = 1024 * 1024;
+
+/**
+ * Takes a piece of a long body, and receives no more of it until the next turn if the share of this one is used up: else the pieces of many bodies,
+ * two megabytes of each in a turn, would keep all other requests waiting.
+ * @param system whose turns are used
+ */
+export function takeInTurns(payload: Pick<IncomingMessage, 'pause' | 'resume'>, piece: Buffer, system: string, take: () => void): void {
+  bodyShare.charge(piece.length / RECEIVED_PER_MS);
+  bodyShare.spend(take);
+  if (!bodyShare.isSpent) return;
+  payload.pause();
+  void bodyShare.waitForTurn(system).then(() => payload.resume());
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { takeInTurns } from '../../admission/body-share.ts';
 import { FREE_BYTES, type Reservation, type Sender } from '../../admission/reservation.ts';
 import { ReservationPool } from '../../admission/reservation-pool.ts';
 import { serviceError } from '../../errors/fail.ts';
@@ -47,9 +48,13 @@ export function readBody({ payload, maxBytes, reserve }: IncomingBody, done: (er
   const onError = () => end(serviceError('badRequest'));
   const onData = (piece: Buffer) => {
     size += piece.length;
-    if (size > maxBytes) end(serviceError('tooLarge'));
+    if (size > maxBytes) {
+      end(serviceError('tooLarge'));
+      return;
+    }
+    if (reservation?.isGranted) takeInTurns(payload, piece, reservation.sender.system, () => bytes.add(piece));
     else bytes.add(piece);
-    if (size <= FREE_BYTES || size > maxBytes) return;
+    if (size <= FREE_BYTES) return;
     reservation ??= awaitReservation(payload, reserve(length), end);
     reservation.received(piece.length);
   };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { takeInTurns } from '../../admission/body-share.ts';
 import { FREE_BYTES, type Reservation, type Sender } from '../../admission/reservation.ts';
 import { ReservationPool } from '../../admission/reservation-pool.ts';
 import { serviceError } from '../../errors/fail.ts';
@@ -112,7 +113,11 @@ function collect(body: IncomingBody, bytes: GrowingText): Promise<void> {
     payload.on('data', (piece: Buffer) => {
       size += piece.length;
       reservation?.received(piece.length);
-      if (size <= reserved) return keep(piece);
+      if (size <= reserved) {
+        if (reservation) takeInTurns(payload, piece, reservation.sender.system, () => keep(piece));
+        else keep(piece);
+        return;
+      }
       payload.pause();
       waited = (size > MAX_SHORT_BODY_BYTES ? reserveLong() : reserveShort()).then(awaitReservation).then(() => {
         keep(piece);
