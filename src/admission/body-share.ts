@@ -30,7 +30,12 @@ const RECEIVED_PER_MS = 1024 * 1024;
  * two megabytes of each in a turn, would keep all other requests waiting.
  * @param system whose turns are used
  */
-export function takeInTurns(payload: Pick<IncomingMessage, 'pause' | 'resume'>, piece: Buffer, system: string, take: () => void): void {
+export function takeInTurns(
+  payload: Pick<IncomingMessage, 'pause' | 'resume'>,
+  piece: Buffer,
+  system: string,
+  take: () => void,
+): void {
   bodyShare.charge(piece.length / RECEIVED_PER_MS);
   bodyShare.spend(take);
   if (!bodyShare.isSpent) return;

@@ -1,10 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bodyShare, inTurns } from '../admission/body-share.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
-import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import {
+  type CheckedAhead,
   type Container,
   forgetAhead,
+  keepAclAhead,
   keepAhead,
   keepDistinctAhead,
   keepPlainAhead,
@@ -13,6 +16,7 @@ import {
 } from './json/checked-ahead.ts';
 import { checkKey, checkKeys, checkWrapper, withoutIncluded } from './json/keys.ts';
 import { distinct } from './operators/equality.ts';
+import { aclSteps } from './types/acl.ts';
 
 /** Weight of what is checked in one turn of the event loop. */
 const TURN_WEIGHT = 20_000;
@@ -21,6 +25,9 @@ const SMALL_WEIGHT = 8;
 /** Characters of a text that weigh as much as a value. */
 const CHARACTERS_PER_WEIGHT = 64;
 
+/** The large values of the records that are being written. */
+const checked = new WeakMap<JsonObject, Container[]>();
+
 /**
  * Checks the insides of the large values of a record, and writes their texts, before the write is planned: a plan is made in one turn of the event loop,
  * so it would take a tenth of a second for a value of megabytes. What is wrong is thrown where the value is used.
@@ -28,13 +35,18 @@ const CHARACTERS_PER_WEIGHT = 64;
  * @param system whose turns are used
  */
 export async function checkAhead(fields: JsonObject, system: string, mode: 'create' | 'update'): Promise<void> {
-  for (const name of Object.keys(fields)) {
+  const values: Container[] = [];
+  checked.set(fields, values);
+  for (const [at, name] of Object.keys(fields).entries()) {
+    if (at % TURN_WEIGHT === TURN_WEIGHT - 1) await nextTurn();
     const sent = fields[name] as JsonValue;
     const value = operandOf(sent);
     if (!isContainer(value)) continue;
     forgetAhead(value);
     if (weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT) continue;
-    await checkValue(value, system);
+    values.push(value);
+    keepAhead(value, await outcomeOf(() => textOf(value, system)));
+    if (name === 'ACL' && isJsonObject(value)) keepAclAhead(value, await outcomeOf(() => inTurns(system, aclSteps(value))));
     const isUnique = mode === 'create' && Array.isArray(value) && value !== sent && (sent as JsonObject).__op === 'AddUnique';
     if (isUnique) await removeDuplicates(plainAhead(value) ?? value, system);
   }
@@ -42,21 +54,23 @@ export async function checkAhead(fields: JsonObject, system: string, mode: 'crea
 
 /** To be called when the values are stored, or never will be. */
 export function forgetChecked(fields: JsonObject): void {
-  for (const name of Object.keys(fields)) {
-    const value = operandOf(fields[name] as JsonValue);
-    if (isContainer(value)) forgetAhead(value);
-  }
+  for (const value of checked.get(fields) ?? []) forgetAhead(value);
+  checked.delete(fields);
 }
 
-async function checkValue(value: Container, system: string): Promise<void> {
+async function textOf(value: Container, system: string): Promise<string> {
+  const text = await new LargeValue(system).textOf(value, 0);
+  // Makes one text of its parts now.
+  await bodyShare.inTurn(system, () => text.charCodeAt(0));
+  return text;
+}
+
+async function outcomeOf(check: () => Promise<string>): Promise<CheckedAhead> {
   try {
-    const text = await new LargeValue(system).textOf(value, 0);
-    // Makes one text of its parts now.
-    await bodyShare.inTurn(system, () => text.charCodeAt(0));
-    keepAhead(value, { text });
+    return { text: await check() };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    keepAhead(value, { error });
+    return { error };
   }
 }
 
@@ -68,7 +82,7 @@ async function removeDuplicates(operands: JsonValue[], system: string): Promise<
     keepDistinctAhead(operands, operands);
     return;
   }
-  await checkValue(kept, system);
+  keepAhead(kept, await outcomeOf(() => textOf(kept, system)));
   keepDistinctAhead(operands, kept);
 }
 

@@ -25,7 +25,7 @@ import { LongEdit } from './sql/functions.ts';
 import type { SqliteStoreSettings } from './store-settings.ts';
 import { executePlan } from './writes/execute-mutation.ts';
 import { fillInSteps } from './writes/fill-search-index.ts';
-import { executeOnThread, isLongPlan, MAX_SHORT_EDIT_CHARS } from './writes/schema-change.ts';
+import { executeOnThread, hasLongValues, isLongSchemaChange, MAX_SHORT_EDIT_CHARS } from './writes/schema-change.ts';
 import { inSavepoint, isAtomic, withoutSavepoint } from './writes/transaction.ts';
 import { visibility } from './writes/visibility.ts';
 import { WriteQueue } from './writes/write-queue.ts';
@@ -150,9 +150,12 @@ export class SqliteStore implements Store {
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
     const plan = write.plan(planned);
-    if (isLongPlan(this.#connection, plan, planned))
+    if (hasLongValues(plan)) return this.#writeOnThread(write);
+    if (isLongSchemaChange(this.#connection, plan, planned))
       // An earlier write may have made the same schema change.
-      return this.#writeOnThread(write, () => isLongPlan(this.#connection, write.plan(this.schema()), this.#known.schema));
+      return this.#writeOnThread(write, () =>
+        isLongSchemaChange(this.#connection, write.plan(this.schema()), this.#known.schema),
+      );
     const execute = () => this.#execute(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
     // A delete goes after all other writes: a row that is about to be written may point at its record.
     const written = this.#commits.run(execute, { order: write.order, afterAll: deletesRecord(plan) });

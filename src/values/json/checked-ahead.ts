@@ -10,6 +10,8 @@ const known = new WeakMap<Container, CheckedAhead>();
 /** Arrays that hold included records, and the same with Pointers in their place. */
 const plain = new WeakMap<JsonValue[], JsonValue[]>();
 
+/** ACLs, and what is stored of them. */
+const acls = new WeakMap<Container, CheckedAhead>();
 /** Operands of AddUnique, and the same without duplicates. */
 const unique = new WeakMap<readonly JsonValue[], JsonValue[]>();
 
@@ -20,6 +22,7 @@ export function keepAhead(value: Container, checked: CheckedAhead): void {
 /** Forgets what is known of a value. */
 export function forgetAhead(value: Container): void {
   known.delete(value);
+  acls.delete(value);
   if (!Array.isArray(value)) return;
   plain.delete(value);
   unique.delete(value);
@@ -31,6 +34,17 @@ export function keepPlainAhead(elements: JsonValue[], withPointers: JsonValue[])
 
 export function keepDistinctAhead(operands: readonly JsonValue[], distinct: JsonValue[]): void {
   unique.set(operands, distinct);
+}
+
+export function keepAclAhead(value: Container, decoded: CheckedAhead): void {
+  acls.set(value, decoded);
+}
+
+/** Returns what is stored of an ACL that was decoded ahead. @throws what that has thrown */
+export function aclAhead(value: Container): string | undefined {
+  const found = acls.get(value);
+  if (found && 'error' in found) throw found.error;
+  return found?.text;
 }
 
 /** Whether the inside of a value was checked ahead. @throws what the check has thrown */

@@ -17,6 +17,8 @@ export type ScannedJson = Pick<JsonScan, 'text' | 'marks' | 'cuts'>;
  * @throws tooManyValues (116); nestedTooDeep, invalidJson (107)
  */
 export async function scanJson(text: string, bounds: JsonBounds, system: string): Promise<ScannedJson> {
+  // Makes one text of the parts that have arrived.
+  await bodyShare.inTurn(system, () => text.charCodeAt(0));
   const scan = new JsonScan(text, bounds);
   while (!(await bodyShare.inTurn(system, () => scan.step(SCAN_CHARACTERS))));
   return scan;

@@ -164,13 +164,14 @@ export class JsonScan {
   /** Passes a string, or begins to scan it character by character if it may have to be divided. */
   #startString(): void {
     const start = this.#at;
-    const end = endOfString(this.text, start);
+    const maxEnd = this.#isKeyNext ? this.text.length : this.#partStart + 2 * this.#part.characters;
+    const end = endOfString(this.text, start, maxEnd);
     if (this.#isKeyNext) {
       const depth = this.#open.length;
       this.#keyStarts[depth] = start;
       this.#keyEnds[depth] = end + 1;
       this.#isKeyNext = false;
-    } else if (end - this.#partStart > 2 * this.#part.characters && this.#open.length > 0) {
+    } else if (end > maxEnd && this.#open.length > 0) {
       this.#isInString = true;
       this.#escape = -1;
       this.#at++;
@@ -224,13 +225,14 @@ export class JsonScan {
 
 const isHighSurrogate = (code: number): boolean => (code & 0xfc00) === 0xd800;
 
-/** Returns the position of the quote that ends a string; the end of the text if there is none. */
-function endOfString(text: string, start: number): number {
+/** Returns the position of the quote that ends a string; the end of the text if there is none, or if it lies beyond `maxEnd`. */
+function endOfString(text: string, start: number, maxEnd: number): number {
   const end = text.indexOf('"', start + 1);
   if (end < 0) return text.length;
   if (text.charCodeAt(end - 1) !== BACKSLASH) return end;
   // Character by character: a search for each of millions of escaped quotes takes ten times as long.
-  for (let at = start + 1; at < text.length; at++) {
+  const last = Math.min(maxEnd, text.length - 1);
+  for (let at = start + 1; at <= last; at++) {
     const code = text.charCodeAt(at);
     if (code === BACKSLASH) at++;
     else if (code === QUOTE) return at;

@@ -73,6 +73,7 @@ const MAX_SHORT_TABLES = 50;
 
 /** Returns whether a plan reads all records of a large table, or changes many columns, and would block the event loop. */
 export function isLongSchemaChange(connection: Connection, plan: WritePlan, schema: Schema): boolean {
+  if (plan.changes.length === 0) return false;
   const steps = stepsOf(plan.changes);
   // The first tables of a system: nobody else waits.
   if (schema.tables.size > 0 && steps.filter(({ kind }) => isOfTable(kind)).length > MAX_SHORT_TABLES) return true;
@@ -150,11 +151,8 @@ function passesOf(step: SchemaStep): number {
 const MAX_SHORT_PLAN_CHARS = 2 * 1024 * 1024;
 export const MAX_SHORT_EDIT_CHARS = 256 * 1024;
 
-/** Returns whether a plan would block the event loop. */
-export function isLongPlan(connection: Connection, plan: WritePlan, schema: Schema): boolean {
-  if (textLength(plan) > MAX_SHORT_PLAN_CHARS) return true;
-  return plan.changes.length > 0 && isLongSchemaChange(connection, plan, schema);
-}
+/** Returns whether the event loop would take long to write the values of a plan. */
+export const hasLongValues = (plan: WritePlan): boolean => textLength(plan) > MAX_SHORT_PLAN_CHARS;
 
 /**
  * Executes a plan on a separate thread. The caller holds its other writes back meanwhile.
