@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { bodyShare, MIN_LONG_BODY_LENGTH } from '../../admission/body-share.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { collectYoung } from '../../kernel/young-generation.ts';
 import { parseRequestJson, parseScanned } from './json-input.ts';
 import { type Cut, type JsonBounds, JsonScan } from './json-scan.ts';
 
 /** Number of characters that are scanned in one turn of the event loop: some milliseconds, also before the code is compiled. */
 const SCAN_CHARACTERS = 500_000;
+
+/** Number of parts, of some megabytes of values each, after which the values move to the old generation. */
+const PARTS_PER_COLLECTION = 4;
 
 /** A JSON text that was scanned but not yet parsed. */
 export type ScannedJson = Pick<JsonScan, 'text' | 'marks' | 'cuts'>;
@@ -30,7 +34,10 @@ export async function scanJson(text: string, bounds: JsonBounds, system: string)
  */
 export async function parseScannedJson({ text, cuts }: ScannedJson, levels: number, system: string): Promise<JsonValue> {
   const parts = new JsonParts(text, levels);
-  for (let at = 0; at <= cuts.length; at++) await bodyShare.inTurn(system, () => parts.add(cuts[at - 1], cuts[at]));
+  for (let at = 0; at <= cuts.length; at++) {
+    await bodyShare.inTurn(system, () => parts.add(cuts[at - 1], cuts[at]));
+    if (at % PARTS_PER_COLLECTION === PARTS_PER_COLLECTION - 1) await bodyShare.inTurn(system, collectYoung);
+  }
   return parts.value;
 }
 
