@@ -10,7 +10,7 @@ import { type Cut, type JsonBounds, JsonScan } from './json-scan.ts';
 const SCAN_CHARACTERS = 500_000;
 
 /** Number of parts, of some megabytes of values each, after which the values move to the old generation. */
-const PARTS_PER_COLLECTION = 4;
+const PARTS_PER_COLLECTION = 12;
 
 /** A JSON text that was scanned but not yet parsed. */
 export type ScannedJson = Pick<JsonScan, 'text' | 'marks' | 'cuts'>;
