@@ -26,6 +26,8 @@ export interface BodyTargets {
   readonly plain: string;
   /** A table with a unique index over `Key`. */
   readonly keyed: string;
+  /** A table with its timeline on. */
+  readonly logged: string;
 }
 
 const MAX = 20 * 1024 * 1024;
@@ -67,7 +69,7 @@ const answers: Readonly<Record<string, string>> = {
 const bytesOf = (make: () => string) => () => Buffer.from(make());
 
 /** Bodies of REST's data endpoints. */
-function dataBodies({ table, listed, plain, keyed }: BodyTargets): LargeBody[] {
+function dataBodies({ table, listed, plain, keyed, logged }: BodyTargets): LargeBody[] {
   const path = `/platform/classes/${table}`;
   const post = (name: string, make: () => Buffer, more: Partial<LargeBody> = {}): LargeBody => ({
     name,
@@ -101,6 +103,15 @@ function dataBodies({ table, listed, plain, keyed }: BodyTargets): LargeBody[] {
     post(
       'string, surrogate pairs',
       field('Text', () => `"${many('😀', MAX / 2 - 1_000)}"`),
+    ),
+    post(
+      'string, with timeline',
+      field('Text', () => `"${many('\\"')}"`),
+      { path: `/platform/classes/${logged}`, answer: '201' },
+    ),
+    post(
+      'string in an Object',
+      field('Data', () => `{"a":"${many('\\"')}"}`),
     ),
     post(
       'string, two-byte',

@@ -16,6 +16,7 @@ const READ_INTERVAL_MS = 2;
 /** Reads go on for so long before the bodies come. */
 const QUIET_MS = 100;
 const keyed = 'Keyed';
+const logged = 'Logged';
 /** Another table than that of the bodies. */
 const small = 'Small';
 
@@ -93,6 +94,9 @@ async function prepare(service: ServiceProcess): Promise<BodyTargets & { readonl
   await must(service.call('POST', `/platform/schemas/${table}`, { body: { fields } }));
   const uniqueIndexes = { key: { fields: ['Key'] } };
   await must(service.call('POST', `/platform/schemas/${keyed}`, { body: { fields, uniqueIndexes } }));
+  await must(
+    service.call('POST', `/platform/schemas/${logged}`, { body: { fields, timeline: { displayFields: { Key: true } } } }),
+  );
   for (const Name of ['AcceptWebLeads', 'AcceptWebToTable'])
     await must(service.call('POST', '/platform/classes/Config', { body: { Name, Value: { [Name]: true } } }));
   const make = async (body: unknown, className = table): Promise<string> =>
@@ -100,7 +104,7 @@ async function prepare(service: ServiceProcess): Promise<BodyTargets & { readonl
   const listed = await make({ List: Array.from({ length: 390_000 }, (_, at) => `t${at}`) });
   const large = await make({ Text: 'a'.repeat(20 * 1024 * 1024 - 1_000) });
   const [plain, read] = [await make({ Text: 'a' }), await make({ Key: 'a' })];
-  return { appId: service.appId, table, keyed, listed, large, plain, read, small: await make({ Name: 'a' }, small) };
+  return { appId: service.appId, table, keyed, logged, listed, large, plain, read, small: await make({ Name: 'a' }, small) };
 }
 
 /** Characters of an answer that are looked at. */

@@ -5,6 +5,7 @@ import type { Field } from '../schema/model.ts';
 import { fieldsText, textAhead } from './json/checked-ahead.ts';
 import { checkAhead, forgetChecked } from './large-values.ts';
 import { flattenForCreate, parseOperator } from './operators/parse.ts';
+import { aclType } from './types/acl.ts';
 import { arrayType, objectType } from './types/plain-types.ts';
 
 const list = { name: 'List', type: 'Array', column: 'List' } as Field;
@@ -22,6 +23,8 @@ const values: readonly (readonly [string, JsonValue])[] = [
   ['numbers', many(45_000, (n) => n / 2)],
   ['texts', many(3_000, (n) => `${'"\\é'.repeat(500)}${n}`)],
   ['one text', ['x'.repeat(3_000_000)]],
+  ['long texts among others', [1, '"\n😀'.repeat(600_000), { a: 'b', c: '\\é'.repeat(800_000) }]],
+  ['a long name', { [`a${'😀"'.repeat(400_000)}`]: 1, b: '"'.repeat(2_000_000), c: 2 }],
   ['objects', many(30_000, (n) => ({ a: n, b: [null, true], 'ש"': {} }))],
   ['keys', keyed(25_000, (n) => n)],
   ['heavy members', keyed(5, () => many(30_000, (n) => ({ a: n })))],
@@ -73,6 +76,38 @@ for (const [what, value] of values)
       assert.equal(fieldsText({ a: 1, Value: value, b: 'x' }), JSON.stringify({ a: 1, Value: value, b: 'x' }));
     }
   });
+
+test('the JSON text of a long string is written ahead where a log has it', async () => {
+  // Pieces would end between the halves of a pair.
+  const fields = { Text: `a${'😀'.repeat(1_200_000)}`, Other: 'b' };
+  await checkAhead(fields, 'app', 'create', true);
+  const { stringify } = JSON;
+  const expected = stringify(fields);
+  try {
+    JSON.stringify = ((value: unknown) => {
+      assert.ok(typeof value !== 'string' || value.length < 1_000_000);
+      return stringify(value);
+    }) as typeof stringify;
+    assert.equal(fieldsText(fields), expected);
+    assert.equal(fieldsText({ Text: fields.Text }), stringify({ Text: fields.Text }));
+  } finally {
+    JSON.stringify = stringify;
+  }
+  forgetChecked(fields);
+  assert.equal(fieldsText(fields), expected);
+});
+
+test('an ACL of many entities is decoded as a short one is', async () => {
+  const acl = Object.fromEntries(Array.from({ length: 5_001 }, (_, n) => [`u${n}`, { read: n % 2 === 0, write: true }]));
+  const decodedAcl = (value: JsonValue) => aclType.decode(value, undefined as never, 'T');
+  const expected = decodedAcl(structuredClone(acl));
+  assert.equal(expected, `{${many(5_001, (n) => `"u${n}":{${n % 2 === 0 ? '"read":true,' : ''}"write":true}`).join(',')}}`);
+  await checkAhead({ ACL: acl }, 'app', 'create');
+  assert.equal(decodedAcl(acl), expected);
+  const faulty = { ...acl, '*unresolved': { read: true } };
+  await checkAhead({ ACL: faulty }, 'app', 'create');
+  assert.throws(() => decodedAcl(faulty), { key: 'invalidAcl' });
+});
 
 for (const op of ['AddUnique', 'Add', 'Remove'])
   test(`the operands of ${op} are checked ahead`, async () => {

@@ -15,6 +15,7 @@ import {
   textAhead,
 } from './json/checked-ahead.ts';
 import { checkKey, checkKeys, checkWrapper, withoutIncluded } from './json/keys.ts';
+import { forgetStringText, isLongString, keepStringText, longStringText } from './json/long-strings.ts';
 import { distinct } from './operators/equality.ts';
 import { aclSteps } from './types/acl.ts';
 
@@ -26,21 +27,26 @@ const SMALL_WEIGHT = 8;
 const CHARACTERS_PER_WEIGHT = 64;
 
 /** The large values of the records that are being written. */
-const checked = new WeakMap<JsonObject, Container[]>();
+const checked = new WeakMap<JsonObject, (Container | string)[]>();
 
 /**
  * Checks the insides of the large values of a record, and writes their texts, before the write is planned: a plan is made in one turn of the event loop,
  * so it would take a tenth of a second for a value of megabytes. What is wrong is thrown where the value is used.
  * @param fields values and operators, as a client has sent them
  * @param system whose turns are used
+ * @param isCopied whether rows of logs may have the values: then the JSON texts of long strings are written too
  */
-export async function checkAhead(fields: JsonObject, system: string, mode: 'create' | 'update'): Promise<void> {
-  const values: Container[] = [];
+export async function checkAhead(fields: JsonObject, system: string, mode: 'create' | 'update', isCopied = false): Promise<void> {
+  const values: (Container | string)[] = [];
   checked.set(fields, values);
   for (const [at, name] of Object.keys(fields).entries()) {
     if (at % TURN_WEIGHT === TURN_WEIGHT - 1) await nextTurn();
     const sent = fields[name] as JsonValue;
     const value = operandOf(sent);
+    if (isCopied && isLongString(value)) {
+      await keepStringText(value, system);
+      values.push(value);
+    }
     if (!isContainer(value)) continue;
     forgetAhead(value);
     if (weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT) continue;
@@ -54,7 +60,9 @@ export async function checkAhead(fields: JsonObject, system: string, mode: 'crea
 
 /** To be called when the values are stored, or never will be. */
 export function forgetChecked(fields: JsonObject): void {
-  for (const value of checked.get(fields) ?? []) forgetAhead(value);
+  for (const value of checked.get(fields) ?? [])
+    if (typeof value === 'string') forgetStringText(value);
+    else forgetAhead(value);
   checked.delete(fields);
 }
 
@@ -151,15 +159,18 @@ class LargeValue {
   async #textOfObject(object: JsonObject, depth: number): Promise<string> {
     const names = Object.keys(object);
     const texts = new Texts();
+    const longNames = new Map<string, string>();
+    for (const name of names) if (isLongString(name)) longNames.set(name, await longStringText(name, this.#system));
+    const nameText = (at: number) => longNames.get(names[at] as string) ?? JSON.stringify(names[at]);
     const valueAt = (at: number) => object[names[at] as string] as JsonValue;
     await this.#inParts(names.length, valueAt, {
       depth,
-      whole: (text, at) => texts.add(`${JSON.stringify(names[at])}:${text}`),
+      whole: (text, at) => texts.add(`${nameText(at)}:${text}`),
       part: (from, to) => {
         for (let at = from; at < to; at++) {
           checkKey(names[at] as string);
           checkKeys(valueAt(at), depth + 1);
-          texts.add(`${JSON.stringify(names[at])}:${JSON.stringify(valueAt(at))}`);
+          texts.add(`${nameText(at)}:${JSON.stringify(valueAt(at))}`);
         }
       },
       heavy: (at) => checkKey(names[at] as string),
@@ -176,16 +187,16 @@ class LargeValue {
         let to = from;
         for (let weight = 0; to < count && weight < TURN_WEIGHT; to++) {
           const own = weightOf(valueAt(to), TURN_WEIGHT);
-          if (own > TURN_WEIGHT && isContainer(valueAt(to))) break;
+          if (own > TURN_WEIGHT) break;
           weight += own;
         }
         if (to > from) part(from, to);
         return to;
       });
-      const next = at < count && at === from ? valueAt(at) : undefined;
-      if (!isContainer(next)) continue;
+      if (at > from) continue;
       heavy(at);
-      whole(await this.textOf(next, depth + 1), at);
+      const next = valueAt(at);
+      whole(isContainer(next) ? await this.textOf(next, depth + 1) : await longStringText(next as string, this.#system), at);
       at++;
     }
   }

@@ -68,7 +68,8 @@ export async function prepareCreate(context: RecordContext, record: NewRecord, a
   const ruled: RuledFields = isRuled(context, className)
     ? await runBeforeSave(className, 'create', { context, objectId, fields, ...attempt })
     : { fields };
-  if (context.hasLongBody) await checkAhead(ruled.fields, context.appId, 'create');
+  if (context.hasLongBody)
+    await checkAhead(ruled.fields, context.appId, 'create', context.store.schema().tables.get(className)?.isCopied);
   const { at } = attempt;
   const { seen } = watchCreate(context, { className, fields });
   const creation = { context, record, ruled, objectId, flags, at, seen };

@@ -94,7 +94,8 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
   const ruled: RuledFields = isRuled(context, className)
     ? await runBeforeSave(className, 'update', { context, objectId, fields, ...attempt })
     : { fields };
-  if (context.hasLongBody) await checkAhead(ruled.fields, context.appId, 'update');
+  if (context.hasLongBody)
+    await checkAhead(ruled.fields, context.appId, 'update', context.store.schema().tables.get(className)?.isCopied);
   const { conditions } = ruled;
   const watching = watchRecord(context, 'update', { className, objectId, fields }, attempt.earlier);
   const { seen, version: read } = watching instanceof Promise ? await watching : watching;

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { isLongString, valueText } from './long-strings.ts';
 
 export type Container = JsonValue[] | JsonObject;
 
@@ -72,10 +73,10 @@ export function fieldsText(fields: JsonObject): string {
   const names = Object.keys(fields);
   const isLarge = (value: JsonValue | undefined): value is Container =>
     typeof value === 'object' && value !== null && known.has(value);
-  if (!names.some((name) => isLarge(fields[name]))) return JSON.stringify(fields);
+  if (!names.some((name) => isLarge(fields[name]) || isLongString(fields[name]))) return JSON.stringify(fields);
   const members = names.map((name) => {
     const value = fields[name] as JsonValue;
-    return `${JSON.stringify(name)}:${isLarge(value) ? containerText(value) : JSON.stringify(value)}`;
+    return `${JSON.stringify(name)}:${isLarge(value) ? containerText(value) : valueText(value)}`;
   });
   return `{${members.join(',')}}`;
 }
