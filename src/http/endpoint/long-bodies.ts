@@ -11,6 +11,9 @@ import type { HttpServices } from './services.ts';
 /** Approximate bytes that one value takes in memory, counted like `limits.jsonMarks`. */
 const VALUE_BYTES = 100;
 
+/** Characters that count as one value: a body of 20 MB is a body of the maximum size, whatever is in it. */
+const CHARACTERS_PER_VALUE = Math.floor(limits.bodyBytes / limits.jsonMarks);
+
 /**
  * Limits of the values that parsed bodies hold in memory until their requests are answered: two bodies of the maximum size; on small machines a
  * quarter of the heap, and at least two bodies of the size that is parsed at once. A body above a caller's share is parsed if that caller has no
@@ -37,7 +40,7 @@ export class LongBodies {
   async read(request: FastifyRequest, reply: FastifyReply, text: string, bounds: JsonBounds = bodyBounds): Promise<JsonValue> {
     const sender = senderOf(this.#systems, request);
     const scanned = await scanJson(text, bounds, sender.system);
-    const reservation = this.#pool.request(sender, scanned.marks);
+    const reservation = this.#pool.request(sender, Math.max(scanned.marks, Math.ceil(text.length / CHARACTERS_PER_VALUE)));
     reservation.releaseWhenAnswered(reply.raw);
     reservation.completed();
     await reservation.granted;
