@@ -138,7 +138,7 @@ export const requestLimits: readonly LimitGroup[] = [
         see: 'requests.md#slow-clients',
       },
       {
-        of: `values of bodies over ${bytes(bodyShare.MIN_LONG_BODY_LENGTH)} in one process, until they are answered`,
+        of: `values of bodies over ${bytes(bodyShare.MIN_LONG_BODY_LENGTH)} in one process, until they are answered; 8 characters count as one, if that is more`,
         value: `${count(longBodies.maxValuesInMemory(Number.POSITIVE_INFINITY).all)}, less if the heap is small; the same shares`,
         beyond: 'bodies wait',
         see: 'requests.md#slow-clients',

@@ -41,7 +41,6 @@ test('one that ends before has changed nothing: for lack of something, or as a f
 test('values of some megabytes in all are for the thread', () => {
   const tables = new TestTables();
   tables.define('Texts', { s: 'String' });
-  const { connection, schema } = tables;
   const insert = (chars: number): Mutation => ({
     ...({ kind: 'insert', table: tables.table('Texts'), values: [[tables.field('Texts', 's'), 'x'.repeat(chars)]] } as const),
   });
