@@ -123,12 +123,14 @@ export class JsonParts {
       else if (Array.isArray(outer)) this.#open.push(outer.at(-1) as Container);
       else this.#open.push(outer[JSON.parse(keys[depth - 1] as string)] as Container);
     }
-    // Nothing before a comma.
-    if (!isInString && isEmpty(this.#open.at(-1) as Container)) fail('invalidJson', 'the text is not JSON');
+    // Nothing before a comma. A container that was open at the cut before has members.
+    if (!isInString && kept < open.length && isEmpty(this.#open.at(-1) as Container)) fail('invalidJson', 'the text is not JSON');
   }
 }
 
 function isEmpty(container: Container): boolean {
+  // `for … in` makes a list of all keys first.
+  if (Array.isArray(container)) return container.length === 0;
   for (const _ in container) return false;
   return true;
 }
