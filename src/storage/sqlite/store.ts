@@ -130,9 +130,7 @@ export class SqliteStore implements Store {
   }
 
   /** Returns the known schema, even while the file cannot be read. */
-  schema(): Schema {
-    return this.#known.current();
-  }
+  readonly schema = (): Schema => this.#known.current();
 
   durableSchema(): Schema {
     this.#known.current();
