@@ -20,7 +20,11 @@ function storeWith(classNames: readonly string[], fields = 3) {
   const added = Array.from({ length: fields }, (_, at) => ({ name: `F${at}`, type: 'String' as const }));
   const changes = classNames.map((className) => ({ kind: 'createTable' as const, className, fields: added }));
   const state: { schema: Schema; labels: number } = { schema: applyChanges(emptySchema, changes), labels: 0 };
-  const store = { schema: () => state.schema, tableVersion: () => state.labels } as unknown as Store;
+  const store = {
+    schema: () => state.schema,
+    durableSchema: () => state.schema,
+    tableVersion: () => state.labels,
+  } as unknown as Store;
   return { context: masterContext(store), state };
 }
 

@@ -74,7 +74,7 @@ async function describedAddresses(): Promise<string[]> {
   const names = ['Table', '_User', '_Role', '_Session'];
   const changes = names.map((className) => ({ kind: 'createTable' as const, className }));
   const schema = applyChanges(emptySchema, changes);
-  const store = { schema: () => schema, tableVersion: () => 0 } as unknown as Store;
+  const store = { schema: () => schema, durableSchema: () => schema, tableVersion: () => 0 } as unknown as Store;
   const context = { ...masterContext(store), principal: master };
   const tables = await selectTables(context);
   const text = await documentOf({ appId: 'app', base: '', tables, functions: [] });

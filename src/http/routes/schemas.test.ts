@@ -15,7 +15,7 @@ function schemaStore(): Store {
     schema = plan(schema).changes.reduce(applyChange, schema);
     return { returned: '' };
   };
-  return { schema: () => schema, write } as Store;
+  return { schema: () => schema, durableSchema: () => schema, write } as Store;
 }
 
 const store = schemaStore();
