@@ -77,6 +77,9 @@ export class Checkpoints {
   async #restartLog(): Promise<boolean> {
     if (!this.#pool.hasIdleThread || this.#isClosed) return false;
     const path = this.#connection.path;
+    // Most of what was copied is flushed while writes go on.
+    await this.#commits.flushFile();
+    if (this.#isClosed) return false;
     const work = () => withinPause(this.#pool.maintain('restart', path));
     const done = await this.#commits.exclusive(work).catch(() => null);
     return !this.#hasFailed(done) && done.isRestarted === true;

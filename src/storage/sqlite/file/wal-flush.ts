@@ -18,6 +18,8 @@ export class WalFlush {
   readonly #connection: Pick<Connection, 'path' | 'openings'>;
   #descriptor: number | undefined;
   #index: number | undefined;
+  /** Of the store's file. */
+  readonly #files: { readonly descriptor: number; readonly opening: number }[] = [];
   /** Opening of the connection to which the descriptor belongs. */
   #opening = 0;
   /** Whether the WAL's entry in its directory has been flushed. */
@@ -34,6 +36,21 @@ export class WalFlush {
     this.#descriptor ??= openSync(this.#path, 'r');
     await dataSynced(this.#descriptor);
     if (!this.#isEntered) await this.#enter();
+  }
+
+  /**
+   * Flushes the store's file, with the pages that were copied into it. SQLite flushes it when it begins the WAL anew, while writes wait; then little is
+   * left to do. Never rejects: SQLite meets the same error.
+   */
+  async flushFile(): Promise<void> {
+    const { path, openings: opening } = this.#connection;
+    try {
+      // Not closed before the connection: that would release SQLite's locks.
+      if (this.#files.at(-1)?.opening !== opening) this.#files.push({ descriptor: openSync(path, 'r'), opening });
+      await dataSynced((this.#files.at(-1) as { descriptor: number }).descriptor);
+    } catch {
+      // SQLite flushes all of it.
+    }
   }
 
   /**
@@ -95,6 +112,7 @@ export class WalFlush {
   closed(): void {
     if (this.#index !== undefined) closeSync(this.#index);
     this.#index = undefined;
+    for (const { descriptor } of this.#files.splice(0)) closeSync(descriptor);
   }
 
   /** Call while nothing is being flushed. */

@@ -213,6 +213,11 @@ export class DurableCommit {
     }
   }
 
+  /** See `WalFlush.flushFile`. */
+  flushFile(): Promise<void> {
+    return this.#log.flushFile();
+  }
+
   /** Call when the connection is closed. */
   closed(): void {
     this.#log.closed();

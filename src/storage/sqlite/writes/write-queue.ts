@@ -259,6 +259,11 @@ export class WriteQueue {
     }
   }
 
+  /** See `WalFlush.flushFile`. */
+  flushFile(): Promise<void> {
+    return this.#durable.flushFile();
+  }
+
   /** Call when the connection is closed. */
   closed(): void {
     this.#durable.closed();
