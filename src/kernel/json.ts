@@ -66,6 +66,19 @@ export const escapeJson = (text: string): string => JSON.stringify(text).slice(1
 /** Returns the text that stands inside a JSON string. */
 export const unescapeJson = (escaped: string): string => JSON.parse(`"${escaped}"`) as string;
 
+/** Whether a character is the first half of a surrogate pair. @param code of UTF-16 */
+export const isHighSurrogate = (code: number): boolean => (code & 0xfc00) === 0xd800;
+
+/**
+ * Returns the end of a piece of a text that starts at a position.
+ * @param maxLength in characters; a surrogate pair is not split, since each piece is encoded by itself
+ */
+export function endOfPiece(text: string, at: number, maxLength: number): number {
+  const end = at + maxLength;
+  if (end >= text.length) return text.length;
+  return isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+}
+
 /** Whether a store can hold a text: no NUL and no lone surrogates. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 

@@ -1,4 +1,5 @@
 import { fail } from '../../errors/fail.ts';
+import { isHighSurrogate } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { FAST_KEYS, KEY_MARKS } from './json-input.ts';
 
@@ -222,8 +223,6 @@ export class JsonScan {
     this.#kept = depth;
   }
 }
-
-const isHighSurrogate = (code: number): boolean => (code & 0xfc00) === 0xd800;
 
 /** Returns the position of the quote that ends a string; the end of the text if there is none, or if it lies beyond `maxEnd`. */
 function endOfString(text: string, start: number, maxEnd: number): number {

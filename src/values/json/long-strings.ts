@@ -1,4 +1,5 @@
 import { inTurns } from '../../admission/body-share.ts';
+import { endOfPiece, escapeJson } from '../../kernel/json.ts';
 
 /** Characters of a string whose JSON text is written in one turn of the event loop: 2 to 5 ms. */
 const PIECE_LENGTH = 1024 * 1024;
@@ -12,10 +13,8 @@ export const longStringText = (value: string, system: string): Promise<string> =
 function* stringSteps(value: string): Generator<undefined, string> {
   let text = '"';
   for (let at = 0; at < value.length; ) {
-    let end = Math.min(value.length, at + PIECE_LENGTH);
-    // Not between the halves of a surrogate pair.
-    if (end < value.length && (value.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--;
-    text += JSON.stringify(value.slice(at, end)).slice(1, -1);
+    const end = endOfPiece(value, at, PIECE_LENGTH);
+    text += escapeJson(value.slice(at, end));
     at = end;
     yield;
   }
@@ -30,7 +29,7 @@ interface KnownText {
 /** The JSON texts of long strings that are being written. V8 hashes a long string by its length. */
 const known = new Map<string, KnownText>();
 
-/** Writes the JSON text of a long string ahead, for `stringText`. Each call needs one of `forgetStringText`. */
+/** Writes the JSON text of a long string ahead, for `valueText`. Each call needs one of `forgetStringText`. */
 export async function keepStringText(value: string, system: string): Promise<void> {
   const text = known.get(value)?.text ?? (await longStringText(value, system));
   const found = known.get(value);

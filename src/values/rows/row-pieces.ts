@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { escapeJson } from '../../kernel/json.ts';
+import { endOfPiece, escapeJson } from '../../kernel/json.ts';
 import { type Expansion, type RowShape, rowWriter } from './encode.ts';
 
 /** Number of characters beyond which a value is written in pieces, and of each piece. */
@@ -48,15 +48,4 @@ function* piecesOf({ text, isJson }: LongValue): Generator<string> {
     yield isJson ? piece : escapeJson(piece);
     at = end;
   }
-}
-
-/**
- * Returns the end of a piece of a text that starts at a position.
- * @param maxLength in characters; a surrogate pair is not split, since each piece is encoded by itself
- */
-export function endOfPiece(text: string, at: number, maxLength: number): number {
-  const end = at + maxLength;
-  if (end >= text.length) return text.length;
-  const isHalf = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
-  return isHalf ? end - 1 : end;
 }

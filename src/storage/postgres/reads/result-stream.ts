@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { endOfPiece } from '../../../values/rows/row-pieces.ts';
+import { endOfPiece } from '../../../kernel/json.ts';
 import type { JsonText } from '../../port.ts';
 import type { CountedText } from '../../reader.ts';
 

@@ -6,7 +6,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
-import { endOfPiece } from '../../../values/rows/row-pieces.ts';
+import { endOfPiece } from '../../../kernel/json.ts';
 import type { ByIdsPlan, ResolveInclude } from '../../sql/reads/read-plan.ts';
 import type { Connection } from '../connection/connection.ts';
 import { mapError, SQLITE_TOOBIG, sentFault, storeFaultOf } from '../connection/map-error.ts';
