@@ -22,6 +22,14 @@ export async function inTurns<T>(system: string, steps: Iterator<unknown, T>): P
   }
 }
 
+/** Executes work at once that can be executed in steps. @returns its result @throws what a step throws */
+export function inOneTurn<T>(steps: Iterator<unknown, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value as T;
+  }
+}
+
 /** Bytes that the event loop receives in a millisecond, apart from what is done with them. */
 const RECEIVED_PER_MS = 1024 * 1024;
 

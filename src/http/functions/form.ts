@@ -1,5 +1,5 @@
 import { unescape as decodePercents } from 'node:querystring';
-import { inTurns } from '../../admission/body-share.ts';
+import { inOneTurn, inTurns } from '../../admission/body-share.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { checkText } from '../../values/index.ts';
@@ -20,11 +20,7 @@ const TURN_CHARACTERS = 256 * 1024;
  * @throws invalidJson (107) for NUL, and for too many values or names
  */
 export function parseForm(text: string): JsonObject {
-  const steps = formSteps(text);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
+  return inOneTurn(formSteps(text));
 }
 
 /** Like `parseForm`, with turns of the event loop between the parts of the text. @param system whose turns are used */

@@ -1,3 +1,4 @@
+import { inOneTurn } from '../../admission/body-share.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -19,11 +20,7 @@ export const aclType: ValueType = {
     if (!isJsonObject(value)) return fail('invalidAcl', 'it is not an object');
     const ahead = aclAhead(value);
     if (ahead !== undefined) return ahead;
-    const steps = aclSteps(value);
-    for (;;) {
-      const { done, value: text } = steps.next();
-      if (done) return text;
-    }
+    return inOneTurn(aclSteps(value));
   },
 };
 
@@ -33,9 +30,10 @@ const STEP_ENTITIES = 2_000;
 /** Decodes a long ACL in steps. @returns what is stored @throws invalidAcl (123), and what `checkWrapperKeys` throws */
 export function* aclSteps(value: JsonObject): Generator<undefined, string> {
   const names = Object.keys(value);
-  for (let at = 0; at < names.length; at += STEP_ENTITIES) {
+  if (names.length <= STEP_ENTITIES) checkWrapperKeys(value);
+  for (let at = 0; at < names.length && names.length > STEP_ENTITIES; at += STEP_ENTITIES) {
     checkWrapperKeys(Object.fromEntries(names.slice(at, at + STEP_ENTITIES).map((name) => [name, value[name] as JsonValue])));
-    if (names.length > STEP_ENTITIES) yield;
+    yield;
   }
   const texts: string[] = [];
   let own: JsonObject = {};
