@@ -216,6 +216,9 @@ export interface WalLength {
   readonly copied: number;
 }
 
+/** Queries SQLite's count of other connections' commits. */
+export const foreignCommitsQuery: Statement = { text: 'PRAGMA data_version', params: [] };
+
 /** Queries the length without copying anything. */
 export const walLengthQuery = 'PRAGMA wal_checkpoint(NOOP)';
 

@@ -18,8 +18,8 @@ export class WalFlush {
   readonly #connection: Pick<Connection, 'path' | 'openings'>;
   #descriptor: number | undefined;
   #index: number | undefined;
-  /** Of the store's file. */
-  readonly #files: { readonly descriptor: number; readonly opening: number }[] = [];
+  /** Descriptors of the store's file, by opening of the connection. Closing one before the connection would release SQLite's locks. */
+  readonly #files = new Map<number, number>();
   /** Opening of the connection to which the descriptor belongs. */
   #opening = 0;
   /** Whether the WAL's entry in its directory has been flushed. */
@@ -43,11 +43,11 @@ export class WalFlush {
    * left to do. Never rejects: SQLite meets the same error.
    */
   async flushFile(): Promise<void> {
-    const { path, openings: opening } = this.#connection;
+    const { path, openings } = this.#connection;
     try {
-      // Not closed before the connection: that would release SQLite's locks.
-      if (this.#files.at(-1)?.opening !== opening) this.#files.push({ descriptor: openSync(path, 'r'), opening });
-      await dataSynced((this.#files.at(-1) as { descriptor: number }).descriptor);
+      const descriptor = this.#files.get(openings) ?? openSync(path, 'r');
+      this.#files.set(openings, descriptor);
+      await dataSynced(descriptor);
     } catch {
       // SQLite flushes all of it.
     }
@@ -112,7 +112,8 @@ export class WalFlush {
   closed(): void {
     if (this.#index !== undefined) closeSync(this.#index);
     this.#index = undefined;
-    for (const { descriptor } of this.#files.splice(0)) closeSync(descriptor);
+    for (const descriptor of this.#files.values()) closeSync(descriptor);
+    this.#files.clear();
   }
 
   /** Call while nothing is being flushed. */

@@ -2,6 +2,7 @@ import type { Schema } from '../../../schema/model.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
 import { storeFaultOf } from '../connection/map-error.ts';
+import { foreignCommitsQuery } from '../connection/statements.ts';
 import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './catalog.ts';
 
 /**
@@ -101,7 +102,7 @@ export class SchemaCache {
 
   /** Reloads the schema if another process has changed it. @throws unavailable */
   notice(): void {
-    const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
+    const [commits] = this.#connection.first(foreignCommitsQuery) as [number];
     if (commits === this.#foreignCommits) return;
     this.#globalVersion++;
     const isHeld = this.#isHeld();

@@ -1,15 +1,14 @@
 import { inDoubtSince, unavailableSince } from '../../../errors/system-faults.ts';
 import type { Connection } from '../connection/connection.ts';
 import { missingError } from '../connection/map-error.ts';
-import type { WalLength } from '../connection/statements.ts';
+import { foreignCommitsQuery, type WalLength } from '../connection/statements.ts';
 import { WalFlush } from '../file/wal-flush.ts';
 import { commit } from './transaction.ts';
 
 /** The smallest write, of one page; it changes nothing. */
 const EMPTY_WRITE = 'PRAGMA application_id = 0';
 
-/** Returns SQLite's count of other connections' commits. */
-const foreignCommits = (connection: Connection) => connection.first({ text: 'PRAGMA data_version', params: [] })?.[0];
+const foreignCommits = (connection: Connection) => connection.first(foreignCommitsQuery)?.[0];
 
 /** What a commit needs to know of its file. */
 export interface CommitEvents {

@@ -10,8 +10,9 @@ const MAX_WAIT_MS = 1;
 const MAX_SKIPPED = 64;
 
 /**
- * Decides how many writes a group takes, and whether it waits for more before its commit. Clients that were answered together send their next writes together: without
- * waiting, half of the clients would wait for the flush of the other half's commit, and a commit costs almost as much with half of the writes.
+ * Decides how many writes a group takes, and whether it waits for more before its commit. Clients that were answered together send their next writes
+ * together: without waiting, half of the clients would wait for the flush of the other half's commit, and a commit costs almost as much with half of
+ * the writes.
  */
 export class Gathering {
   readonly #due: () => void;
