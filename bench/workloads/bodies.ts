@@ -4,6 +4,7 @@ import { testServer } from '../../src/storage/postgres/testing/server.ts';
 import type { ServiceProcess } from '../../test/support/service-process.ts';
 import type { SteadyResult } from '../load/steady-reads.ts';
 import type { BenchContext } from '../support/context.ts';
+import { serviceTarget } from '../support/fill.ts';
 import { type BodyTargets, type LargeBody, largeBodies } from '../support/json-bodies.ts';
 import { LoadClient } from '../support/load-client.ts';
 import { LINE, type LoopFigures } from '../support/loop-meter.ts';
@@ -42,8 +43,7 @@ async function onEngine(scratch: Scratch, database?: { url: string }): Promise<v
   const targets = await prepare(service);
   const filter = new RegExp(process.env.BODIES_ONLY ?? '');
   const rows: string[][] = [];
-  const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-API-Key': service.apiKey };
-  const target = { name: 'the service', url: service.url, headers };
+  const target = serviceTarget(service);
   const reads = [`/platform/classes/${small}/${targets.small}`, `/platform/classes/${table}/${targets.read}?keys=Key`].map(
     (path) => ({ method: 'GET', path }),
   );
